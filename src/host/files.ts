@@ -1,0 +1,72 @@
+/** What kind of thing a path names. `other` is a socket, device or pipe; `what` says which. */
+export type FileKind = 'file' | 'directory' | 'link' | 'fifo' | 'socket' | 'device';
+
+export interface FileStat {
+  readonly kind: FileKind;
+  readonly sizeBytes: number;
+  /** Permission bits only, such as 0o755. */
+  readonly mode: number;
+  /** Nanoseconds would not fit a double exactly; milliseconds with a fraction identify a version together with inode and change time. */
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+  readonly inode: number;
+  readonly links: number;
+}
+
+export interface DirectoryEntry {
+  readonly name: string;
+  readonly kind: FileKind;
+}
+
+/** A failed call to the outside, with the system's own code (`ENOSPC`, `EACCES`, …) kept. */
+export class HostError extends Error {
+  readonly code: string;
+  readonly path: string | null;
+  constructor(code: string, message: string, path: string | null, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'HostError';
+    this.code = code;
+    this.path = path;
+  }
+}
+
+/**
+ * The file system. Absent paths are values (`null`, `false`), everything else that fails throws a HostError.
+ * Paths are absolute.
+ */
+export interface Files {
+  read(path: string): Promise<Uint8Array | null>;
+  /** At most `lengthBytes` from `offsetBytes`; shorter at the end of the file; null when the file is absent. */
+  readAt(path: string, offsetBytes: number, lengthBytes: number): Promise<Uint8Array | null>;
+  /** Creates or replaces; not atomic. */
+  write(path: string, bytes: Uint8Array, options?: { mode?: number }): Promise<void>;
+  /** Writes beside, then renames over: a reader sees the old bytes or the new, never a part. `sync` makes it survive power loss. */
+  writeAtomic(path: string, bytes: Uint8Array, options?: { mode?: number; sync?: boolean }): Promise<void>;
+  /** Creates with O_EXCL; false when the path exists already. */
+  createExclusive(path: string, bytes: Uint8Array): Promise<boolean>;
+  /** One write with O_APPEND; with `sync`, returns only when it is on the disk. */
+  append(path: string, bytes: Uint8Array, options?: { sync?: boolean }): Promise<void>;
+  /** Follows links. */
+  stat(path: string): Promise<FileStat | null>;
+  lstat(path: string): Promise<FileStat | null>;
+  /** Entries in byte order of their names; null when the directory is absent. */
+  list(directory: string): Promise<readonly DirectoryEntry[] | null>;
+  /** Also makes the parents; an existing directory is fine. */
+  makeDirectory(path: string, options?: { mode?: number }): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  /** Recursive; an absent path is fine. */
+  remove(path: string): Promise<void>;
+  symlink(target: string, path: string): Promise<void>;
+  readLink(path: string): Promise<string | null>;
+  /** The path with every link resolved; null when absent. */
+  realPath(path: string): Promise<string | null>;
+  chmod(path: string, mode: number): Promise<void>;
+  setTimes(path: string, mtimeMs: number): Promise<void>;
+  /** Copies one regular file's content, sharing blocks where the file system can. */
+  copyFile(from: string, to: string, options?: { mode?: number }): Promise<void>;
+  /** Gives the blocks of [offset, offset+length) back while offsets stay; false where the system cannot. */
+  punchHole(path: string, offsetBytes: number, lengthBytes: number): Promise<boolean>;
+  freeBytes(path: string): Promise<number>;
+  /** Calls back after something changed at the path or directly below it; may call too often, never too rarely by more than 100 ms. Returns a function that ends it. */
+  watch(path: string, listener: () => void): () => void;
+}
