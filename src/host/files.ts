@@ -18,6 +18,25 @@ export interface DirectoryEntry {
   readonly kind: FileKind;
 }
 
+/**
+ * One regular file as it was read: the stat is of the very file that was opened.
+ * `refused`: what stood there was no regular file, or a part of the path was a link (then `what` is `link`).
+ * `changed`: it was written to or replaced while it was read; read it again.
+ */
+export type FileRead =
+  | { readonly kind: 'read'; readonly stat: FileStat; readonly bytes: Uint8Array }
+  | { readonly kind: 'large'; readonly stat: FileStat }
+  | { readonly kind: 'refused'; readonly what: FileKind }
+  | { readonly kind: 'changed' }
+  | { readonly kind: 'absent' };
+
+export interface NewFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  /** Permission bits, set whatever the umask. */
+  readonly mode: number;
+}
+
 /** A failed call to the outside, with the system's own code (`ENOSPC`, `EACCES`, …) kept. */
 export class HostError extends Error {
   readonly code: string;
@@ -53,7 +72,8 @@ export interface Files {
   list(directory: string): Promise<readonly DirectoryEntry[] | null>;
   /** Also makes the parents; an existing directory is fine. */
   makeDirectory(path: string, options?: { mode?: number }): Promise<void>;
-  rename(from: string, to: string): Promise<void>;
+  /** Replaces a file at `to`. `sync` makes the new name survive power loss. */
+  rename(from: string, to: string, options?: { sync?: boolean }): Promise<void>;
   /** Recursive; an absent path is fine. */
   remove(path: string): Promise<void>;
   symlink(target: string, path: string): Promise<void>;
@@ -62,8 +82,22 @@ export interface Files {
   realPath(path: string): Promise<string | null>;
   chmod(path: string, mode: number): Promise<void>;
   setTimes(path: string, mtimeMs: number): Promise<void>;
-  /** Copies one regular file's content, sharing blocks where the file system can. */
-  copyFile(from: string, to: string, options?: { mode?: number }): Promise<void>;
+  /**
+   * Copies one regular file's content, sharing blocks where the file system can. No part of `from` may be a link
+   * (HostError `ELOOP`) and it must be a regular file (`EINVAL`). `sync` returns only when the copy is on the disk.
+   * Returns the stat of the very file that was read, before and after the copy.
+   */
+  copyFile(
+    from: string,
+    to: string,
+    options?: { mode?: number; sync?: boolean },
+  ): Promise<{ before: FileStat; after: FileStat }>;
+  /** `lstat` of many paths in the order asked. Like the other bulk calls it lets timers run every few milliseconds. */
+  lstatMany(paths: readonly string[]): Promise<readonly (FileStat | null)[]>;
+  /** Reads regular files whole, in the order asked; those above `maxBytes` come back as `large`. No part of a path may be a link. */
+  readMany(paths: readonly string[], options: { maxBytes: number }): Promise<readonly FileRead[]>;
+  /** Creates files with O_EXCL and returns their stats in the order given. The directories exist. */
+  writeMany(files: readonly NewFile[]): Promise<readonly FileStat[]>;
   /** Gives the blocks of [offset, offset+length) back while offsets stay; false where the system cannot. */
   punchHole(path: string, offsetBytes: number, lengthBytes: number): Promise<boolean>;
   freeBytes(path: string): Promise<number>;

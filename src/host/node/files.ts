@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import {
+  chmodSync,
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  promises,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { compareByBytes } from '../byte-order.ts';
+import type { DirectoryEntry, Files, FileStat } from '../files.ts';
+import { readPart, readRegular, readWhole } from './file-reads.ts';
+import { kindOf, toFileStat } from './file-stat.ts';
+import {
+  appendOnce,
+  copyRegular,
+  createOnce,
+  renameOver,
+  writeAtomically,
+  writeNew,
+  writeWhole,
+} from './file-writes.ts';
+import { mapInSlices } from './slices.ts';
+import { failing, onPath } from './system-error.ts';
+import { watchPath } from './watch.ts';
+
+/** The real file system. Small calls are synchronous inside, large and flushing ones go through the thread pool. */
+export function createNodeFiles(): Files {
+  return {
+    read: readWhole,
+    readAt: readPart,
+    write: (path, bytes, options) => writeWhole(path, bytes, options?.mode),
+    writeAtomic: (path, bytes, options) => writeAtomically(path, bytes, options ?? {}),
+    createExclusive: createOnce,
+    append: (path, bytes, options) => appendOnce(path, bytes, options?.sync === true),
+    stat: async (path) => onPath<FileStat | null>(path, () => toFileStat(statSync(path)), null),
+    lstat: async (path) => lstatOrNull(path),
+    list: async (directory) => listDirectory(directory),
+    makeDirectory: (path, options) =>
+      failing(path, () => {
+        mkdirSync(path, { recursive: true, ...(options?.mode === undefined ? {} : { mode: options.mode }) });
+      }),
+    rename: (from, to, options) => renameOver(from, to, options?.sync === true),
+    remove: (path) => failing(path, () => promises.rm(path, { recursive: true, force: true })),
+    symlink: (target, path) => failing(path, () => symlinkSync(target, path)),
+    readLink: async (path) => onPath<string | null>(path, () => readlinkSync(path), null),
+    realPath: async (path) => onPath<string | null>(path, () => realpathSync.native(path), null),
+    chmod: (path, mode) => failing(path, () => chmodSync(path, mode)),
+    setTimes: (path, mtimeMs) => failing(path, () => lutimesSync(path, mtimeMs / 1000, mtimeMs / 1000)),
+    copyFile: (from, to, options) => copyRegular(from, to, options ?? {}),
+    lstatMany: (paths) => mapInSlices(paths, lstatOrNull),
+    readMany: (paths, { maxBytes }) => mapInSlices(paths, (path) => readRegular(path, maxBytes)),
+    writeMany: (files) => mapInSlices(files, writeNew),
+    punchHole,
+    freeBytes: (path) =>
+      failing(path, () => {
+        const { bavail, bsize } = statfsSync(path);
+        return bavail * bsize;
+      }),
+    watch: watchPath,
+  };
+}
+
+function lstatOrNull(path: string): FileStat | null {
+  return onPath<FileStat | null>(path, () => toFileStat(lstatSync(path)), null);
+}
+
+function listDirectory(directory: string): readonly DirectoryEntry[] | null {
+  const entries = onPath(directory, () => readdirSync(directory, { withFileTypes: true }), null);
+  if (entries === null) return null;
+  return entries
+    .map((entry) => ({ name: entry.name, kind: kindOf(entry) }))
+    .sort((left, right) => compareByBytes(left.name, right.name));
+}
+
+/** Node cannot call fallocate(2), so the system's own program does. */
+function punchHole(path: string, offsetBytes: number, lengthBytes: number): Promise<boolean> {
+  if (process.platform !== 'linux') return Promise.resolve(false);
+  const argv = ['--punch-hole', '--offset', String(offsetBytes), '--length', String(lengthBytes), path];
+  return new Promise((resolve) => {
+    execFile('fallocate', argv, { timeout: 10_000 }, (error) => resolve(error === null));
+  });
+}

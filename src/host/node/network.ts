@@ -1,0 +1,54 @@
+import { connect, createServer } from 'node:net';
+import type { Network } from '../network.ts';
+import { codeOf, toHostError } from './system-error.ts';
+
+/** Loopback is tried besides the wildcards since some systems let a wildcard stand beside a listener on one address. */
+const addresses = ['0.0.0.0', '::', '127.0.0.1', '::1'];
+
+/** What a machine without IPv6 answers. */
+const unsupported = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT', 'EINVAL']);
+
+export function createNodeNetwork(): Network {
+  return { isPortFree, canConnect };
+}
+
+async function isPortFree(port: number): Promise<boolean> {
+  for (const address of addresses) {
+    if (!(await canListen(port, address))) return false;
+  }
+  return true;
+}
+
+function canListen(port: number, host: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', (error) => {
+      const code = codeOf(error);
+      if (code === 'EADDRINUSE' || code === 'EACCES') resolve(false);
+      else if (code !== null && host.includes(':') && unsupported.has(code)) resolve(true);
+      else reject(toHostError(error, null));
+    });
+    server.listen({ port, host, exclusive: true, ipv6Only: host.includes(':') }, () =>
+      server.close(() => resolve(true)),
+    );
+  });
+}
+
+async function canConnect(port: number, timeoutMs: number): Promise<boolean> {
+  const tries = ['127.0.0.1', '::1'].map((host) => connectOnce(port, host, timeoutMs));
+  return (await Promise.all(tries)).includes(true);
+}
+
+function connectOnce(port: number, host: string, timeoutMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host });
+    const finish = (accepted: boolean): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(accepted);
+    };
+    const timer = setTimeout(finish, timeoutMs, false);
+    socket.once('connect', () => finish(true));
+    socket.once('error', () => finish(false));
+  });
+}

@@ -1,0 +1,40 @@
+import { HostError } from '../files.ts';
+
+/** Turns whatever Node threw into a HostError that keeps the system's code and names the path. */
+export function toHostError(error: unknown, path: string | null): HostError {
+  if (error instanceof HostError) return error;
+  const code = codeOf(error) ?? 'UNKNOWN';
+  const message = error instanceof Error ? error.message : String(error);
+  return new HostError(code, message, path, error);
+}
+
+/** The system's code of an error, such as `ENOENT`; null when it carries none. */
+export function codeOf(error: unknown): string | null {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return null;
+  return typeof error.code === 'string' ? error.code : null;
+}
+
+/** True when the error only says that nothing stands at the path. */
+export function isAbsent(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+/** Runs a call on one path; an absent path gives `absent`, any other failure a HostError. */
+export function onPath<T>(path: string, call: () => T, absent: T): T {
+  try {
+    return call();
+  } catch (error) {
+    if (isAbsent(error)) return absent;
+    throw toHostError(error, path);
+  }
+}
+
+/** Runs a call on one path where absence is a failure too. */
+export async function failing<T>(path: string, call: () => T | Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw toHostError(error, path);
+  }
+}
