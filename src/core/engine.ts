@@ -1,0 +1,63 @@
+import type { Answer, Command } from './command.ts';
+import { type DecideContext, decide } from './decide.ts';
+import { evolve } from './evolve.ts';
+import type { Fact } from './fact.ts';
+import { follow } from './follow.ts';
+import type { Job } from './job/job.ts';
+import { place } from './placement/place.ts';
+import { isRefusal, type Refusal } from './refusal.ts';
+import type { State } from './state.ts';
+
+/** What one step did: facts in the order they became true, an answer or refusal for each command. */
+export interface StepResult {
+  readonly facts: readonly Fact[];
+  readonly answers: readonly (Answer | Refusal)[];
+  /** Jobs that left the state, as they were when they did. */
+  readonly archived: readonly Job[];
+  /** More would follow; the next step goes on with it. */
+  readonly unfinished: boolean;
+}
+
+/** Most attempts that one step places: it bounds the step, and the next goes on. */
+const mostPlacements = 1024;
+
+/**
+ * One step: commands → facts → what follows → facts …, then placement. The state is changed in place;
+ * whoever cannot commit the facts must drop it.
+ */
+export function step(
+  state: State,
+  commands: readonly Command[],
+  context: DecideContext & { readonly atMs: number },
+): StepResult {
+  const facts: Fact[] = [];
+  const archived: Job[] = [];
+  const apply = (first: readonly Fact[]): void => {
+    const queue = [...first];
+    for (let next = 0; next < queue.length; next += 1) {
+      const fact = queue[next] as Fact;
+      facts.push(fact);
+      const leaving = fact.kind === 'JobArchived' ? state.jobs.get(fact.job) : undefined;
+      evolve(state, fact, context);
+      if (leaving !== undefined) archived.push(leaving);
+      queue.push(...follow(state, fact, context.nowMs));
+    }
+  };
+  const answers = commands.map((command) => {
+    const decision = decide(state, command, context);
+    if (isRefusal(decision)) return decision;
+    apply(decision.facts);
+    if (command.kind === 'Tick') state.derived.placementDue = true;
+    return decision.answer;
+  });
+  const unfinished = placeDue(state, context.nowMs, apply);
+  return { facts, answers, archived, unfinished };
+}
+
+function placeDue(state: State, nowMs: number, apply: (facts: readonly Fact[]) => void): boolean {
+  if (!state.derived.placementDue) return false;
+  const placed = place(state, nowMs, mostPlacements);
+  apply(placed);
+  state.derived.placementDue = placed.length === mostPlacements;
+  return state.derived.placementDue;
+}

@@ -1,0 +1,94 @@
+import type { Fact } from './fact.ts';
+import { evolveJob, type FactTime } from './job/evolve.ts';
+import type { JobFact } from './job/facts.ts';
+import { findTask, type Job, taskKeyText } from './job/job.ts';
+import { evolveNode } from './node/evolve.ts';
+import type { State } from './state.ts';
+
+/** Folds one fact into the state, in place. The only way state ever changes; total, and never refuses. */
+export function evolve(state: State, fact: Fact, time: FactTime): void {
+  switch (fact.kind) {
+    case 'NodeJoined':
+    case 'NodeLeft':
+    case 'NodeDrained':
+    case 'NodeResumed':
+    case 'NodeRemoved':
+    case 'AllocationReleased':
+      evolveNode(state, fact, time.nowMs);
+      return;
+    case 'ProfileApplied':
+      state.profiles.set(fact.name, {
+        name: fact.name,
+        revision: fact.revision,
+        values: fact.values,
+        source: fact.source,
+      });
+      return;
+    case 'JobSubmitted':
+      submit(state, fact, time);
+      return;
+    default:
+      evolveExisting(state, fact, time);
+  }
+}
+
+function submit(state: State, fact: Extract<JobFact, { kind: 'JobSubmitted' }>, time: FactTime): void {
+  const { kind, job: id, ...given } = fact;
+  const job: Job = {
+    id,
+    ...given,
+    order: state.submitted,
+    submittedAtMs: time.atMs,
+    cursor: 0,
+    elements: new Map(),
+    requeued: new Set(),
+    live: 0,
+    completed: 0,
+    failed: 0,
+    startedAtMs: null,
+    endedAtMs: null,
+    outcome: null,
+  };
+  state.submitted += 1;
+  state.jobs.set(id, job);
+  state.derived.pending.update(job);
+  state.derived.placementDue = true;
+}
+
+function evolveExisting(state: State, fact: Exclude<JobFact, { kind: 'JobSubmitted' }>, time: FactTime): void {
+  const job = state.jobs.get(fact.job);
+  if (job === undefined) return;
+  if (fact.kind === 'AttemptPlaced') allocate(state, fact);
+  if (fact.kind === 'NodeFault' && fact.held) hold(state, job, fact);
+  if (fact.kind === 'AttemptEnded') free(state, job, fact);
+  evolveJob(job, fact, time, state.derived);
+  if (fact.kind === 'AttemptEnded' || fact.kind === 'OperatorStop') state.derived.placementDue = true;
+  if (fact.kind === 'JobArchived') state.jobs.delete(job.id);
+}
+
+function allocate(state: State, fact: Extract<JobFact, { kind: 'AttemptPlaced' }>): void {
+  fact.tasks.forEach((task, rank) => {
+    const key = taskKeyText({ job: fact.job, index: fact.index, rank, attempt: fact.attempt });
+    const { cpus, memoryMiB, devices } = task;
+    state.nodes.get(task.node)?.allocations.set(key, { cpus, memoryMiB, devices, held: false });
+  });
+}
+
+/** A fault that leaves processes behind: what they were given stays taken, whatever becomes of the job. */
+function hold(state: State, job: Job, fact: Extract<JobFact, { kind: 'NodeFault' }>): void {
+  const task = findTask(job, fact)?.task;
+  const node = task === undefined ? undefined : state.nodes.get(task.node);
+  const allocation = node?.allocations.get(taskKeyText(fact));
+  if (node !== undefined && allocation !== undefined)
+    node.allocations.set(taskKeyText(fact), { ...allocation, held: true });
+}
+
+function free(state: State, job: Job, fact: Extract<JobFact, { kind: 'AttemptEnded' }>): void {
+  const element = job.elements.get(fact.index);
+  if (element?.kind !== 'live' || element.attempt !== fact.attempt) return;
+  for (const task of element.tasks) {
+    const key = taskKeyText({ job: job.id, index: fact.index, rank: task.rank, attempt: fact.attempt });
+    const allocations = state.nodes.get(task.node)?.allocations;
+    if (allocations?.get(key)?.held === false) allocations.delete(key);
+  }
+}

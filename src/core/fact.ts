@@ -1,0 +1,39 @@
+import type { JobFact } from './job/facts.ts';
+import type { NodeFact } from './node/facts.ts';
+import type { ProfileFact } from './profile/profile.ts';
+
+/** Everything that can be true. Kinds are added, never changed in meaning. */
+export type Fact = JobFact | NodeFact | ProfileFact;
+export type FactKind = Fact['kind'];
+
+/** Every kind this version reads; a log with another one makes the process read-only. */
+export const factKinds = [
+  'JobSubmitted',
+  'AttemptPlaced',
+  'NodeReady',
+  'WorkspaceMaterialized',
+  'SetupCompleted',
+  'SetupFailed',
+  'TaskPrepared',
+  'JobStarted',
+  'EndpointOpened',
+  'JobExited',
+  'TimedOut',
+  'GaveUp',
+  'OutputsCollected',
+  'NodeFault',
+  'NodeLost',
+  'OperatorStop',
+  'Unschedulable',
+  'AttemptEnded',
+  'RetryRequested',
+  'JobEnded',
+  'JobArchived',
+  'NodeJoined',
+  'NodeLeft',
+  'NodeDrained',
+  'NodeResumed',
+  'NodeRemoved',
+  'AllocationReleased',
+  'ProfileApplied',
+] as const satisfies readonly FactKind[];

@@ -1,0 +1,41 @@
+import { isSuccess, type Outcome } from '../reason.ts';
+import type { Job } from './job.ts';
+
+const firstDelayMs = 1000;
+const longestDelayMs = 30_000;
+
+/**
+ * Log time at which the next attempt may start, or null when this one was the last (U2).
+ * A lost or faulty node is no fault of the work: its next attempt starts at once. A named exit code waits 1 s, doubling to 30 s.
+ */
+export function nextAttemptAtMs(
+  job: Job,
+  _index: number,
+  attempt: number,
+  outcome: Outcome,
+  nowMs: number,
+): number | null {
+  const { retry, onNodeLoss } = job.settings;
+  if (isSuccess(outcome) || attempt >= retry.maxAttempts) return null;
+  switch (outcome.reason) {
+    case 'node-lost':
+      return onNodeLoss === 'fail' ? null : nowMs;
+    case 'node-fault':
+      return nowMs;
+    case 'exit':
+      return retry.onExit.includes(shellCode(outcome))
+        ? nowMs + Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1))
+        : null;
+    case 'setup-failed':
+    case 'stopped':
+    case 'timed-out':
+    case 'gave-up':
+    case 'unschedulable':
+      return null;
+  }
+}
+
+/** The code as a shell gives it: 128+n for signal n. */
+export function shellCode(outcome: { readonly exitCode: number | null; readonly signal: number | null }): number {
+  return outcome.signal !== null ? 128 + outcome.signal : (outcome.exitCode ?? 1);
+}

@@ -1,0 +1,99 @@
+import type { Element, Job } from '../job/job.ts';
+import { elementCount } from '../job/job.ts';
+import type { Needs } from '../profile/settings.ts';
+import type { Waiting } from '../reason.ts';
+import type { State } from '../state.ts';
+import { describeDuration, writeSize } from '../units.ts';
+import { fitOnNode, isAllocation, type WhyNot } from './fit.ts';
+
+/** Why a job has something that waits; null when nothing of it does. Computed when it is asked for (B10). */
+export function whyWaiting(state: State, job: Job, nowMs: number): Waiting | null {
+  if (job.outcome !== null) return null;
+  const claimed = claimedNode(job);
+  if (claimed !== null) return { reason: 'node-away', message: `placed on node ${claimed}, which is not connected` };
+  if (job.cursor >= elementCount(job) && job.requeued.size === 0) return null;
+  const backoff = backoffOf(job, nowMs);
+  if (backoff !== null) return backoff;
+  const most = job.settings.array?.maxRunning ?? null;
+  if (most !== null && job.live >= most) {
+    return { reason: 'array-limit', message: `runs ${job.live} at once, as many as it may` };
+  }
+  return whyNotPlaced(state, job.settings.resources, job.settings.nodes);
+}
+
+function claimedNode(job: Job): string | null {
+  for (const element of job.elements.values()) {
+    const task = element.kind === 'live' ? element.tasks.find((one) => one.step === 'claimed') : undefined;
+    if (task !== undefined) return task.node;
+  }
+  return null;
+}
+
+function backoffOf(job: Job, nowMs: number): Waiting | null {
+  if (job.cursor < elementCount(job)) return null;
+  const pending = [...job.requeued]
+    .map((index) => job.elements.get(index))
+    .filter((one) => one?.kind === 'pending') as Extract<Element, { kind: 'pending' }>[];
+  const next = pending.sort((a, b) => a.notBeforeMs - b.notBeforeMs)[0];
+  if (next === undefined || next.notBeforeMs <= nowMs) return null;
+  const cause = next.lastFailure === null ? '' : ` (${next.lastFailure})`;
+  return {
+    reason: 'backoff',
+    message: `attempt ${next.attempt + 1} starts in ${describeDuration(next.notBeforeMs - nowMs)}${cause}`,
+  };
+}
+
+/** Why these needs fit nowhere right now, by the node that comes nearest. */
+export function whyNotPlaced(state: State, needs: Needs, nodes: number): Waiting {
+  const fits = [...state.nodes.values()].map((node) => fitOnNode(node, needs));
+  const reasons = fits.filter((fit) => !isAllocation(fit)) as WhyNot[];
+  const connected = reasons.filter((why) => why.kind !== 'away');
+  if (fits.length === reasons.length && connected.length === 0) {
+    return { reason: 'no-node', message: fits.length === 0 ? 'no node is running' : 'no node is connected' };
+  }
+  const open = fits.length - reasons.length;
+  const possible = open + reasons.filter((why) => why.kind === 'busy' || why.kind === 'draining').length;
+  if (nodes > 1 && possible < nodes) {
+    return { reason: 'too-few-nodes', message: `needs ${nodes} nodes at once, ${possible} could take it` };
+  }
+  const busy = most(connected, 'busy');
+  if (busy !== null) {
+    const where = busy.free > 0 ? `only ${amount(busy.what, busy.free)} free where it fits` : 'all taken where it fits';
+    return { reason: 'busy', message: `needs ${amount(busy.what, busy.needs)}, ${where}` };
+  }
+  if (connected.some((why) => why.kind === 'draining'))
+    return { reason: 'draining', message: 'the nodes that fit are being drained' };
+  const never = most(connected, 'never');
+  if (never !== null) {
+    const wish = never.detail === null ? '' : ` (${never.detail})`;
+    return {
+      reason: 'no-fit',
+      message: `needs ${amount(never.what, never.needs)}${wish}, the largest node has ${amount(never.what, never.has)}`,
+    };
+  }
+  const label = connected.find((why) => why.kind === 'labels');
+  if (label !== undefined) return { reason: 'no-fit', message: `no node has the label ${label.label}` };
+  return { reason: 'busy', message: 'is about to be placed' };
+}
+
+function most<Kind extends 'busy' | 'never'>(
+  reasons: readonly WhyNot[],
+  kind: Kind,
+): Extract<WhyNot, { kind: Kind }> | null {
+  let best: Extract<WhyNot, { kind: Kind }> | null = null;
+  for (const why of reasons) {
+    if (why.kind !== kind) continue;
+    const candidate = why as Extract<WhyNot, { kind: Kind }>;
+    if (best === null || has(candidate) > has(best)) best = candidate;
+  }
+  return best;
+}
+
+function has(why: Extract<WhyNot, { kind: 'busy' | 'never' }>): number {
+  return why.kind === 'busy' ? why.free : why.has;
+}
+
+function amount(what: 'GPUs' | 'cores' | 'memory', value: number): string {
+  if (what === 'memory') return `${writeSize(value)} of memory`;
+  return `${value} ${value === 1 ? what.slice(0, -1) : what}`;
+}

@@ -1,0 +1,84 @@
+import type { Job } from './job/job.ts';
+import type { Node } from './node/node.ts';
+import type { Profile } from './profile/profile.ts';
+import { emptyState, type State } from './state.ts';
+
+/** Version of the shape below; a snapshot of another version is not used, the facts are. */
+export const stateVersion = 1;
+
+/**
+ * The state as lines of JSON, in a fixed order, and back. Every field of it survives, maps and sets in their order of
+ * insertion: a restored state goes on exactly as the one that was saved (X28).
+ */
+export function toRecords(state: State): readonly string[] {
+  const head = { submitted: state.submitted };
+  return [
+    JSON.stringify({ kind: 'state', value: head }),
+    ...lines('job', state.jobs.values()),
+    ...lines('node', state.nodes.values()),
+    ...lines('profile', state.profiles.values()),
+  ];
+}
+
+export function fromRecords(records: readonly string[]): State {
+  const state = emptyState();
+  for (const record of records) {
+    const { kind, value } = JSON.parse(record) as { kind: string; value: unknown };
+    const restored = decode(value);
+    switch (kind) {
+      case 'state':
+        Object.assign(state, restored);
+        break;
+      case 'job':
+        state.jobs.set((restored as Job).id, restored as Job);
+        break;
+      case 'node':
+        state.nodes.set((restored as Node).name, restored as Node);
+        break;
+      case 'profile':
+        state.profiles.set((restored as Profile).name, restored as Profile);
+        break;
+      default:
+        throw new Error(`a snapshot holds a record of the unknown kind ${JSON.stringify(kind)}`);
+    }
+  }
+  for (const job of state.jobs.values()) state.derived.pending.update(job);
+  state.derived.placementDue = true;
+  return state;
+}
+
+/** One job as plain JSON and back, for the archive. */
+export function jobToRecord(job: Job): unknown {
+  return encode(job);
+}
+
+export function jobFromRecord(record: unknown): Job {
+  return decode(record) as Job;
+}
+
+function* lines(kind: string, values: Iterable<unknown>): Generator<string> {
+  for (const value of values) yield JSON.stringify({ kind, value: encode(value) });
+}
+
+/** Maps and sets become tagged lists; no key that the domain uses starts with `$`. */
+function encode(value: unknown): unknown {
+  if (value instanceof Map) return { $map: [...value].map(([key, item]) => [key, encode(item)]) };
+  if (value instanceof Set) return { $set: [...value].map(encode) };
+  if (Array.isArray(value)) return value.map(encode);
+  if (typeof value !== 'object' || value === null) return value;
+  const plain: [string, unknown][] = Object.entries(value).map(([key, item]) => [
+    key.startsWith('$') ? `$${key}` : key,
+    encode(item),
+  ]);
+  return Object.fromEntries(plain);
+}
+
+function decode(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(decode);
+  if (typeof value !== 'object' || value === null) return value;
+  if ('$map' in value) return new Map((value.$map as [unknown, unknown][]).map(([key, item]) => [key, decode(item)]));
+  if ('$set' in value) return new Set((value.$set as unknown[]).map(decode));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key.startsWith('$$') ? key.slice(1) : key, decode(item)]),
+  );
+}

@@ -1,0 +1,66 @@
+/**
+ * Every refusal Runyard gives, as one table: the HTTP status and what the code means.
+ * The reference in docs/ lists exactly these codes, and a test holds it to that.
+ */
+export const refusals = {
+  BAD_REQUEST: { status: 400, meaning: 'The request cannot be read as what it should be.' },
+  UNKNOWN_KEY: { status: 400, meaning: 'A key that does not exist at that place.' },
+  MISSING_KEY: { status: 400, meaning: 'A required key is absent.' },
+  BAD_VALUE: { status: 400, meaning: 'A value of the wrong type or form.' },
+  RANGE: { status: 400, meaning: 'A number or length outside what is allowed.' },
+  BAD_NAME: {
+    status: 400,
+    meaning: 'A name that is not 1 to 50 of a-z, 0-9 and "-", starting with a letter or digit.',
+  },
+  BAD_BYTE: { status: 400, meaning: 'A NUL or control byte where text is passed to the operating system.' },
+  BAD_ENV_KEY: { status: 400, meaning: 'An environment name that is empty or contains "=" or a NUL.' },
+  ENV_TOO_LARGE: { status: 400, meaning: 'Arguments and environment larger than the kernel passes to a process.' },
+  PATH_ESCAPE: { status: 400, meaning: 'A path that leaves the place it is relative to.' },
+  PORT_CONFLICT: { status: 400, meaning: 'A port that is taken or reserved.' },
+  NEVER_FIRES: { status: 400, meaning: 'A rule that no history of events could ever fulfil.' },
+  RESERVED: { status: 400, meaning: 'A word that is kept for later and does nothing yet.' },
+  PRIVILEGE: { status: 400, meaning: 'A request to run as another user or with more rights than the agent has.' },
+  TOO_DEEP: { status: 400, meaning: 'A document nested deeper than 64 levels.' },
+  TOO_LARGE: { status: 413, meaning: 'A document larger than 1 MiB.' },
+  NOT_FOUND: { status: 404, meaning: 'Nothing has that id or name.' },
+  AMBIGUOUS: { status: 409, meaning: 'An id prefix that fits several.' },
+  WRONG_STATE: { status: 409, meaning: 'The command does not fit the state the thing is in.' },
+  STALE_ATTEMPT: { status: 409, meaning: 'A report from an attempt or agent that has been replaced.' },
+  NOT_ASSIGNED: { status: 403, meaning: 'A node spoke for a task that was never placed on it.' },
+  IDEMPOTENCY_MISMATCH: { status: 409, meaning: 'The idempotency key was used before with another body.' },
+  MISSING_BLOBS: { status: 409, meaning: 'The submission names content that has not been pushed.' },
+  ID_TAKEN: { status: 409, meaning: 'The id belongs to another job; another is drawn by itself.' },
+  NO_NODE: { status: 409, meaning: 'No node is running.' },
+  NODE_TAKEN: { status: 409, meaning: 'Another agent already serves this node name.' },
+  STORE_FULL: {
+    status: 507,
+    meaning: 'The disk that holds the log is full; nothing was applied. Try again with room.',
+  },
+  READ_ONLY: { status: 503, meaning: 'This process cannot read the log far enough to write to it.' },
+} as const satisfies Record<string, { status: number; meaning: string }>;
+
+export type RefusalCode = keyof typeof refusals;
+
+/** A command that was not carried out: a value, never thrown inside the core. The state is as it was. */
+export interface Refusal {
+  readonly refused: true;
+  readonly code: RefusalCode;
+  /** One sentence: what was found, where, and what was expected. */
+  readonly message: string;
+  /** What to do about it, where there is something. */
+  readonly hint: string | null;
+  /** Where in the input, as a dotted path such as `job.env.A`. */
+  readonly path: string | null;
+}
+
+export function refuse(
+  code: RefusalCode,
+  message: string,
+  more: { hint?: string | null; path?: string | null } = {},
+): Refusal {
+  return { refused: true, code, message, hint: more.hint ?? null, path: more.path ?? null };
+}
+
+export function isRefusal(value: unknown): value is Refusal {
+  return typeof value === 'object' && value !== null && 'refused' in value && value.refused === true;
+}
