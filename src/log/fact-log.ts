@@ -60,6 +60,8 @@ export interface AppendView<Fact extends LoggedFact = LoggedFact> {
   readonly archivedIds: ReadonlySet<string>;
   /** Those of the blobs asked for that are not in the blob table. */
   readonly missingBlobs: ReadonlySet<string>;
+  /** Leases of the names asked for, as they stand under the lock; one that nobody holds is absent. */
+  readonly leases: ReadonlyMap<string, Lease>;
   readonly atMs: number;
   readonly nowMs: number;
   /** True when more than 60 s of log time passed since the last batch with no process to notice: the outage rule applies. */
@@ -82,6 +84,7 @@ export interface AppendRequest {
   readonly keys?: readonly string[];
   readonly ids?: readonly string[];
   readonly blobs?: readonly string[];
+  readonly leases?: readonly string[];
 }
 
 export interface AppendResult<Fact extends LoggedFact = LoggedFact> {
@@ -137,13 +140,19 @@ export interface FactLog<Fact extends LoggedFact = LoggedFact> {
    */
   append(request: AppendRequest, decide: (view: AppendView<Fact>) => Draft<Fact> | null): Promise<AppendResult<Fact>>;
 
-  /** Calls back soon after another process committed, and at least looks every 100 ms. Returns a function that ends it. */
+  /**
+   * Calls back soon after another process committed, and at least looks every 100 ms. Returns a function that ends it.
+   * Start watching before reading: what was committed earlier wakes nobody.
+   */
   watch(listener: () => void): () => void;
 
   saveSnapshot(snapshot: Snapshot): Promise<void>;
   /** The two newest, newest first; one that does not verify is left out. */
   loadSnapshots(): Promise<readonly Snapshot[]>;
-  /** Forgets batches that end before `seq` (never beyond the older kept snapshot) and answers older than 24 h. */
+  /**
+   * Forgets batches that end before `beforeSeq` (never beyond the older of two kept snapshots: with fewer, none) and
+   * answers stored before that log time.
+   */
   trim(options: { beforeSeq: number; answersBeforeMs: number }): Promise<void>;
 
   archived(id: string): Promise<ArchivedRecord | null>;
@@ -155,7 +164,8 @@ export interface FactLog<Fact extends LoggedFact = LoggedFact> {
   pinnedBlobs(): Promise<ReadonlySet<string>>;
   /** Tells the log that these blobs are stored, so that a submission may name them. */
   recordBlobs(hashes: readonly string[]): Promise<void>;
-  forgetBlobs(hashes: readonly string[]): Promise<void>;
+  /** Forgets those that no holder has pinned meanwhile and returns them: only their bytes may be deleted. */
+  forgetBlobs(hashes: readonly string[]): Promise<readonly string[]>;
 
   /** Takes or renews a lease; null when another holder has it. Writes no fact. */
   renewLease(lease: { name: string; holder: string; forMs: number }): Promise<Lease | null>;

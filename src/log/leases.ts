@@ -1,0 +1,51 @@
+import type { Lease, LoggedFact } from './fact-log.ts';
+import { advanceLogTime, isOutage } from './log-time.ts';
+import { type LogSession, writeTo } from './session.ts';
+
+/**
+ * Takes or renews a lease; null when another holder has it and its time is not over. A renewal also writes down log time,
+ * which is what tells a steady log from an unattended one, and keeps an outage that it notices for the next batch to see.
+ */
+export async function renewLease<Fact extends LoggedFact>(
+  session: LogSession<Fact>,
+  { name, holder, forMs }: { name: string; holder: string; forMs: number },
+): Promise<Lease | null> {
+  // A renewal costs no flush: power loss ends its holder too. A new epoch must outlast it.
+  const durable = (await session.store.read((tables) => tables.lease(name)))?.holder !== holder;
+  return writeTo(
+    session,
+    (tables, head) => {
+      const now = advanceLogTime(head.anchor, session.host.clock);
+      const before = tables.lease(name);
+      const isOthers = before !== null && before.holder !== null && before.holder !== holder;
+      if (isOthers && before.untilMs > now.nowMs) return { result: null, changed: false };
+      const epoch = before === null ? 1 : before.epoch + (before.holder === holder ? 0 : 1);
+      const lease: Lease = { name, holder, epoch, untilMs: now.nowMs + forMs };
+      tables.putLease(lease);
+      tables.setHead({ ...head, anchor: now, outage: head.outage || isOutage(head.anchor, now) });
+      session.anchor = now;
+      return { result: lease, changed: true };
+    },
+    { durable },
+  );
+}
+
+/** Every lease that somebody holds, also those whose time is over: that is how a lost holder is noticed. */
+export async function readLeases<Fact extends LoggedFact>(session: LogSession<Fact>): Promise<readonly Lease[]> {
+  const leases = await session.store.read((tables) => tables.leases());
+  return leases.flatMap(({ holder, ...lease }) => (holder === null ? [] : [{ ...lease, holder }]));
+}
+
+/** Ends a lease early; nothing happens unless `holder` has it. Its epoch is kept, so that the next holder's is higher. */
+export async function dropLease<Fact extends LoggedFact>(
+  session: LogSession<Fact>,
+  name: string,
+  holder: string,
+): Promise<void> {
+  await writeTo(session, (tables) => {
+    const lease = tables.lease(name);
+    if (lease === null || lease.holder !== holder) return { result: undefined, changed: false };
+    tables.putLease({ ...lease, holder: null });
+    return { result: undefined, changed: true };
+  });
+}

@@ -1,0 +1,34 @@
+export type LogErrorCode =
+  | 'UNKNOWN_FACT'
+  | 'UNREADABLE_FORMAT'
+  | 'BROKEN_CHAIN'
+  | 'FORGOTTEN_FACTS'
+  | 'REWOUND_LOG'
+  | 'NOT_PLAIN_JSON'
+  | 'CLOSED_LOG'
+  | 'OLD_SQLITE'
+  | 'NETWORK_FILE_SYSTEM';
+
+/** What can be wrong with a log itself. Failures of the system beneath it (a full disk, a held lock) are HostErrors. */
+export class LogError extends Error {
+  readonly code: LogErrorCode;
+  constructor(code: LogErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'LogError';
+    this.code = code;
+  }
+}
+
+/** Thrown by `Formats.decode` for a kind that this version does not know; the log is read-only from then on. */
+export class UnknownFactError extends LogError {
+  readonly kind: string;
+  constructor(kind: string, format: number) {
+    super(
+      'UNKNOWN_FACT',
+      `the log has a fact of kind "${kind}" (format ${format}) that this version does not know; it will write nothing. ` +
+        'Use a version at least as new as the one that wrote it',
+    );
+    this.name = 'UnknownFactError';
+    this.kind = kind;
+  }
+}
