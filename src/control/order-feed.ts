@@ -1,0 +1,73 @@
+import type { Fact } from '../core/fact.ts';
+import { type TaskKey, taskKeyText } from '../core/job/job.ts';
+import { type Order, orderFor, ordersFor } from '../core/node/orders.ts';
+import type { State } from '../core/state.ts';
+import type { ControlPlane } from './control-plane.ts';
+
+/** What changed for a node: the order that stands now, or null when nothing is left to do for the attempt. */
+export interface OrderChange {
+  readonly key: TaskKey;
+  readonly order: Order | null;
+}
+
+/** Follows the log and tells one node what stands for it: everything once, then what changed. */
+export class OrderFeed {
+  readonly #node: string;
+  readonly #listener: (changes: readonly OrderChange[]) => void;
+  readonly #known = new Map<string, TaskKey>();
+  readonly #end: () => void;
+
+  constructor(plane: ControlPlane, node: string, listener: (changes: readonly OrderChange[]) => void) {
+    this.#node = node;
+    this.#listener = listener;
+    this.#end = plane.subscribe((batch, state) => this.#after(batch.facts, state));
+    this.#tell([...ordersFor(plane.state, node)].map(([, order]) => ({ key: order.key, order })));
+  }
+
+  close(): void {
+    this.#end();
+  }
+
+  #after(facts: readonly Fact[], state: State): void {
+    const touched = new Map<string, TaskKey>();
+    for (const fact of facts) {
+      for (const key of this.#touchedBy(fact, state)) touched.set(taskKeyText(key), key);
+    }
+    const changes: OrderChange[] = [];
+    for (const [text, key] of touched) {
+      const order = orderFor(state.jobs.get(key.job), text);
+      if (order !== null || this.#known.has(text)) changes.push({ key, order });
+    }
+    if (changes.length > 0) this.#tell(changes);
+  }
+
+  #touchedBy(fact: Fact, state: State): readonly TaskKey[] {
+    if (!('job' in fact)) return [];
+    if ('index' in fact) return this.#tasksHere(state, fact.job, fact.index);
+    if (fact.kind === 'OperatorStop') {
+      const indices = fact.indices ?? [...(state.jobs.get(fact.job)?.elements.keys() ?? [])];
+      return indices.flatMap((index) => this.#tasksHere(state, fact.job, index));
+    }
+    if (fact.kind !== 'JobArchived') return [];
+    return [...this.#known.values()].filter((key) => key.job === fact.job);
+  }
+
+  /** Tasks of an element on this node: those it has now, and those this feed has told of. */
+  #tasksHere(state: State, job: string, index: number): readonly TaskKey[] {
+    const element = state.jobs.get(job)?.elements.get(index);
+    if (element === undefined) return [];
+    const keys: TaskKey[] = [];
+    for (const task of element.tasks) {
+      if (task.node === this.#node) keys.push({ job, index, rank: task.rank, attempt: element.attempt });
+    }
+    return keys;
+  }
+
+  #tell(changes: readonly OrderChange[]): void {
+    for (const { key, order } of changes) {
+      if (order === null) this.#known.delete(taskKeyText(key));
+      else this.#known.set(taskKeyText(key), key);
+    }
+    this.#listener(changes);
+  }
+}
