@@ -1,15 +1,30 @@
+import type { FileStat } from '../host/files.ts';
+
 /** Bytes by content. A blob's name is the lower-case hex SHA-256 of its bytes, and is verified whenever bytes arrive. */
 export type BlobHash = string;
 
+export interface StoredFile {
+  readonly hash: BlobHash;
+  readonly sizeBytes: number;
+  /** False when the store had these bytes already. */
+  readonly isNew: boolean;
+  /** The file itself, before its first byte was read and after the last. */
+  readonly before: FileStat;
+  readonly after: FileStat;
+}
+
 export interface BlobStore {
-  /** Which of these are stored, in the order asked. */
+  /** Which of these are not stored, in the order asked. What is stored counts as new for garbage collection from now on. */
   missing(hashes: readonly BlobHash[]): Promise<readonly BlobHash[]>;
   /** Stores bytes under their hash; storing again is free. Throws `HASH_MISMATCH` when `expected` is given and differs. */
   put(bytes: Uint8Array, expected?: BlobHash): Promise<BlobHash>;
   /** Stores many small blobs at once, packed into few files. */
   putMany(blobs: readonly { readonly hash: BlobHash; readonly bytes: Uint8Array }[]): Promise<void>;
-  /** Stores a file's content without holding it in memory; shares its blocks where the file system can. */
-  putFile(path: string): Promise<{ hash: BlobHash; sizeBytes: number }>;
+  /**
+   * Stores a file's content without holding it in memory; shares its blocks where the file system can.
+   * No part of the path may be a link (HostError `ELOOP`); a file that changes meanwhile is stored as it was read.
+   */
+  putFile(path: string): Promise<StoredFile>;
   /** Null when it is not stored. */
   get(hash: BlobHash): Promise<Uint8Array | null>;
   /** Many small ones at once, read pack by pack; verified. */

@@ -1,0 +1,179 @@
+import { HostError } from '../host/files.ts';
+import type { Host } from '../host/host.ts';
+import { BlobFault } from './blob-fault.ts';
+import { readMany, readOne } from './blob-reads.ts';
+import type { BlobHash, BlobStore, StoredFile } from './blob-store.ts';
+import { collectGarbage } from './garbage.ts';
+import { isBlobHash, toHex } from './hex.ts';
+import { openLooseSet } from './loose-set.ts';
+import { openPackSet } from './pack-set.ts';
+import { packBytes, packedBlobBytes, type StoreParts } from './store-parts.ts';
+
+const formatMark = 'runyard blobs 1\n';
+
+/**
+ * Blobs in a directory that any number of processes may use at once: each writes whole files under temporary names and
+ * renames them, and nothing is changed in place. Throws BlobFault `BAD_STORE` when the directory holds another format.
+ */
+export async function openDirectoryStore(options: { directory: string; host: Host }): Promise<BlobStore> {
+  const { host } = options;
+  await host.files.makeDirectory(options.directory, { mode: 0o700 });
+  const directory = (await host.files.realPath(options.directory)) ?? options.directory;
+  const loose = openLooseSet(`${directory}/loose`, host);
+  const packs = openPackSet(`${directory}/packs`, host);
+  const parts: StoreParts = { directory, host, loose, packs };
+  await prepare(parts);
+  await packs.refresh();
+
+  return {
+    missing: (hashes) => listMissing(parts, hashes),
+    put: (bytes, expected) => putOne(parts, bytes, expected),
+    putMany: (blobs) => putPacked(parts, blobs),
+    putFile: (path) => putFile(parts, path),
+    get: (hash) => readOne(parts, hash),
+    getMany: (hashes) => readMany(parts, hashes),
+    extract: (hash, path, { mode }) => extract(parts, hash, { path, mode }),
+    collectGarbage: (request) => collectGarbage(parts, request),
+  };
+}
+
+async function prepare({ directory, host: { files }, loose }: StoreParts): Promise<void> {
+  const markPath = `${directory}/format`;
+  const mark = await files.read(markPath);
+  if (mark === null) {
+    await files.makeDirectory(`${directory}/packs`, { mode: 0o700 });
+    await files.makeDirectory(`${directory}/incoming`, { mode: 0o700 });
+    await loose.prepare();
+    await files.writeAtomic(markPath, new TextEncoder().encode(formatMark), { mode: 0o600, sync: true });
+    return;
+  }
+  const found = new TextDecoder().decode(mark);
+  if (found === formatMark) return;
+  const expected = JSON.stringify(formatMark);
+  const message = `${markPath} says ${JSON.stringify(found.slice(0, 40))}, this version reads ${expected} only`;
+  throw new BlobFault('BAD_STORE', message, null);
+}
+
+/** Touches what is stored, so that garbage collection leaves it alone while the one who asked builds on the answer. */
+async function listMissing(parts: StoreParts, hashes: readonly BlobHash[]): Promise<readonly BlobHash[]> {
+  const { packs, loose, host } = parts;
+  for (const hash of hashes) {
+    if (!isBlobHash(hash)) throw new BlobFault('HASH_MISMATCH', `${JSON.stringify(hash)} is no blob's name`, null);
+  }
+  await packs.refresh();
+  const packed = new Set<BlobHash>();
+  const byPack = new Map<string, BlobHash[]>();
+  for (const hash of hashes) {
+    const place = packs.find(hash).at(-1);
+    if (place === undefined) continue;
+    const inside = byPack.get(place.pack.path) ?? [];
+    inside.push(hash);
+    byPack.set(place.pack.path, inside);
+  }
+  for (const [path, inside] of byPack) {
+    if (await touch(host, path)) for (const hash of inside) packed.add(hash);
+  }
+  const rest = hashes.filter((hash) => !packed.has(hash));
+  const stats = await host.files.lstatMany(rest.map((hash) => loose.pathOf(hash)));
+  const missing: BlobHash[] = [];
+  for (const [i, hash] of rest.entries()) {
+    if (stats[i] === null || !(await touch(host, loose.pathOf(hash)))) missing.push(hash);
+  }
+  return missing;
+}
+
+/** False when garbage collection was faster. */
+async function touch({ files, clock }: Host, path: string): Promise<boolean> {
+  try {
+    await files.setTimes(path, clock.wallMs());
+    return true;
+  } catch (error) {
+    if (error instanceof HostError && error.code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+async function putOne(parts: StoreParts, bytes: Uint8Array, expected: BlobHash | undefined): Promise<BlobHash> {
+  const hash = verified(parts.host, bytes, expected);
+  if ((await listMissing(parts, [hash])).length > 0) {
+    await parts.host.files.writeAtomic(parts.loose.pathOf(hash), bytes, { mode: 0o400, sync: true });
+  }
+  return hash;
+}
+
+function verified({ digests }: Host, bytes: Uint8Array, expected: BlobHash | undefined): BlobHash {
+  const hash = digests.sha256(bytes);
+  if (expected === undefined || expected === hash) return hash;
+  const message = `${bytes.length} bytes arrived as blob ${expected} but their hash is ${hash}; send them again`;
+  throw new BlobFault('HASH_MISMATCH', message, expected);
+}
+
+async function putPacked(
+  parts: StoreParts,
+  blobs: readonly { readonly hash: BlobHash; readonly bytes: Uint8Array }[],
+): Promise<void> {
+  for (const { hash, bytes } of blobs) verified(parts.host, bytes, hash);
+  const missing = new Set(await listMissing(parts, [...new Set(blobs.map(({ hash }) => hash))]));
+  const fresh = blobs.filter(({ hash }) => missing.delete(hash));
+  const large = fresh.filter(({ bytes }) => bytes.length > packedBlobBytes);
+  for (const { hash, bytes } of large) await putOne(parts, bytes, hash);
+  const small = fresh.filter(({ bytes }) => bytes.length <= packedBlobBytes);
+  for (const group of groupBySize(small)) {
+    const [only] = group;
+    if (group.length === 1 && only !== undefined) await putOne(parts, only.bytes, only.hash);
+    else await parts.packs.add(group);
+  }
+}
+
+/** Cuts blobs into groups that each fill at most one pack. */
+function groupBySize<T extends { readonly bytes: Uint8Array }>(blobs: readonly T[]): readonly (readonly T[])[] {
+  const groups: T[][] = [];
+  let leftBytes = 0;
+  for (const blob of blobs) {
+    if (groups.length === 0 || blob.bytes.length > leftBytes) {
+      groups.push([]);
+      leftBytes = packBytes;
+    }
+    groups.at(-1)?.push(blob);
+    leftBytes -= blob.bytes.length;
+  }
+  return groups;
+}
+
+/** Hashes the copy, not the source, so that the name is right even when the source changes under the copy. */
+async function putFile({ directory, host, loose, packs }: StoreParts, path: string): Promise<StoredFile> {
+  const { files, digests, chance } = host;
+  const incoming = `${directory}/incoming/${toHex(chance.bytes(16))}`;
+  try {
+    const { before, after } = await files.copyFile(path, incoming, { mode: 0o400, sync: true });
+    const digest = await digests.sha256File(incoming);
+    if (digest === null) throw new BlobFault('BAD_STORE', `${incoming} vanished while it was stored`, null);
+    const parts = { directory, host, loose, packs };
+    const isNew = (await listMissing(parts, [digest.hash])).length > 0;
+    if (isNew) {
+      await files.rename(incoming, loose.pathOf(digest.hash), { sync: true });
+    } else {
+      await files.remove(incoming);
+    }
+    return { ...digest, isNew, before, after };
+  } catch (error) {
+    await files.remove(incoming);
+    throw error;
+  }
+}
+
+async function extract(parts: StoreParts, hash: BlobHash, to: { path: string; mode: number }): Promise<boolean> {
+  const { host, loose } = parts;
+  const { files, digests } = host;
+  const source = loose.pathOf(hash);
+  if ((await files.lstat(source)) !== null) {
+    await files.copyFile(source, to.path, { mode: to.mode });
+    if ((await digests.sha256File(to.path))?.hash === hash) return true;
+    await files.remove(to.path);
+  }
+  // Packed, or the loose copy is damaged: reading says which.
+  const bytes = await readOne(parts, hash);
+  if (bytes === null) return false;
+  await files.write(to.path, bytes, { mode: to.mode });
+  return true;
+}
