@@ -26,11 +26,34 @@ export interface Launch {
   readonly maxProcesses: number | null;
   /** Memory limit, where the system can enforce it; null for no limit. */
   readonly memoryMiB: number | null;
+  /** File to which the shim appends the attempt directory as one line once the exit record is written; null for none. */
+  readonly bell: string | null;
+}
+
+/** What an attempt's processes are found by. */
+export interface TreeSearch {
+  readonly mark: string;
+  readonly directory: string;
+  /** The shim: it leads the session and the group of the attempt. Null when its claim could not be read. */
+  readonly leader: ProcessIdentity | null;
+}
+
+export interface MarkedProcess extends ProcessIdentity {
+  /** True in the process group that the leader leads: one signal to the group reaches it. */
+  readonly inGroup: boolean;
+}
+
+/** What the system says about an attempt's limits once its processes are gone. */
+export interface LimitVerdict {
+  /** True when the kernel killed a process of the attempt because of its memory limit. */
+  readonly outOfMemory: boolean;
 }
 
 export interface HelperResult {
   readonly exitCode: number | null;
   readonly signal: string | null;
+  /** True when the time ran out and the program's tree was killed. */
+  readonly timedOut: boolean;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -44,12 +67,16 @@ export interface Processes {
   /** The identity of a live process that is not a zombie; null otherwise. */
   identify(pid: number): Promise<ProcessIdentity | null>;
   isAlive(identity: ProcessIdentity): Promise<boolean>;
-  /** Every live process of an attempt: its shim's session and group, those that carry the mark in their environment, those with the attempt's files open, and (where there is one) its cgroup. */
-  findMarked(search: {
-    mark: string;
-    directory: string;
-    leader: ProcessIdentity | null;
-  }): Promise<readonly ProcessIdentity[]>;
+  /**
+   * Every live process of an attempt, the shim included: its session and group, those that carry the mark in their
+   * environment, those that append to its logs, the descendants of all these, and (where there is one) its cgroup.
+   * Never the caller's own process, and none that is older than the leader.
+   */
+  findMarked(search: TreeSearch): Promise<readonly MarkedProcess[]>;
+  /** Sends SIGKILL to all of them (through the cgroup first, where there is one) but `spare`. */
+  killTree(search: TreeSearch, spare: ProcessIdentity | null): Promise<void>;
+  /** Called when the tree is gone: says what its limits did, and removes its cgroup. Safe to repeat. */
+  release(search: TreeSearch): Promise<LimitVerdict>;
   /** Rechecks the identity, then signals it. False when it was gone. */
   signal(identity: ProcessIdentity, signal: Signal): Promise<boolean>;
   /** Signals the process group that `leader` leads, after rechecking it. False when it was gone. */

@@ -1,0 +1,131 @@
+import type { Host } from '../host/host.ts';
+import type { ProcessIdentity } from '../host/processes.ts';
+import { type Adoption, adoptProcess } from './adopt.ts';
+import { type Label, readClaimRecord, readExitRecord } from './records.ts';
+
+/** How a start came to its end. `start-again` when its shim died before the claim, so that nothing ran nor ever will. */
+export type End = Extract<Adoption, { kind: 'ended' | 'lost' | 'start-again' | 'rebooted' | 'never-decided' }>;
+
+export interface ExitWatch {
+  /** Resolves when the start has ended. `nonce` is that of its start record. */
+  wait(target: { directory: string; label: Label; nonce: string }): Promise<End>;
+  /** Ends the watch; promises that still wait stay pending. */
+  close(): void;
+}
+
+const pollMs = 1000;
+
+/** A shim that has not claimed its start by then is taken to have died; should it live, it finds the claim taken. */
+const claimWithinMs = 10_000;
+
+/** Above this size the bell is emptied; a line lost by that is found by the poll. */
+const longestBellBytes = 1024 * 1024;
+
+interface Target {
+  readonly directory: string;
+  readonly label: Label;
+  readonly nonce: string;
+  readonly sinceMs: number;
+  shim: ProcessIdentity | null;
+  readonly resolve: (end: End) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Watches all starts of a node through one file, the bell, on which shims ring when they have written an exit record:
+ * a watch of each attempt's directory would wake up with every line of its logs. A poll each second finds what does not
+ * ring: a shim that died, or one that an older agent started.
+ */
+export async function createExitWatch(options: { host: Host; bell: string }): Promise<ExitWatch> {
+  const { host, bell } = options;
+  const targets = new Set<Target>();
+  const look = async (target: Target): Promise<void> => {
+    try {
+      const end = await findEnd(host, target);
+      if (end === null || !targets.delete(target)) return;
+      target.resolve(end);
+    } catch (error) {
+      if (targets.delete(target)) target.reject(error);
+    }
+  };
+  const lookAt = async (chosen: readonly Target[]): Promise<void> => {
+    for (const target of chosen) await look(target);
+  };
+  const readBell = await createBellReader(host, bell);
+  const onRing = serialised(async () => {
+    const rung = await readBell();
+    await lookAt([...targets].filter((target) => rung.has(target.directory)));
+  });
+  const unwatch = host.files.watch(bell, onRing);
+  let closed = false;
+  let cancelPoll = (): void => {};
+  const schedulePoll = (): void => {
+    if (closed) return;
+    cancelPoll = host.timers.after(pollMs, () => void lookAt([...targets]).then(schedulePoll));
+  };
+  schedulePoll();
+
+  return {
+    wait: (target) =>
+      new Promise((resolve, reject) => {
+        const added: Target = { ...target, sinceMs: host.clock.bootMs(), shim: null, resolve, reject };
+        targets.add(added);
+        void look(added);
+      }),
+    close: () => {
+      closed = true;
+      unwatch();
+      cancelPoll();
+    },
+  };
+}
+
+/** Null while it runs. */
+async function findEnd(host: Host, target: Target): Promise<End | null> {
+  const place = { files: host.files, directory: target.directory, label: target.label };
+  const exit = await readExitRecord(place);
+  if (exit !== null) return { kind: 'ended', exit };
+  if (target.shim === null) {
+    const claim = await readClaimRecord(place, target.nonce);
+    if (claim === null && host.clock.bootMs() - target.sinceMs < claimWithinMs) return null;
+    if (claim !== null && claim !== 'torn' && claim.kind === 'shim') target.shim = claim.shim;
+  }
+  if (target.shim !== null && (await host.processes.isAlive(target.shim))) return null;
+  const adoption = await adoptProcess({ host, directory: target.directory, label: target.label });
+  return adoption.kind === 'running' ? null : adoption;
+}
+
+/** Returns a function that gives the directories that rang since its last call. */
+async function createBellReader(host: Host, bell: string): Promise<() => Promise<ReadonlySet<string>>> {
+  await host.files.write(bell, new Uint8Array(), { mode: 0o600 });
+  let offset = 0;
+  let unread = '';
+  return async () => {
+    const bytes = (await host.files.readAt(bell, offset, longestBellBytes)) ?? new Uint8Array();
+    offset += bytes.length;
+    const lines = (unread + new TextDecoder().decode(bytes)).split('\n');
+    unread = lines.pop() ?? '';
+    if (offset > longestBellBytes) {
+      await host.files.write(bell, new Uint8Array(), { mode: 0o600 });
+      offset = 0;
+    }
+    return new Set(lines);
+  };
+}
+
+/** Runs `work` once at a time, and once more when it was asked for meanwhile. */
+function serialised(work: () => Promise<void>): () => void {
+  let state: 'idle' | 'busy' | 'asked' = 'idle';
+  const run = async (): Promise<void> => {
+    do {
+      state = 'busy';
+      await work();
+    } while (isAsked());
+    state = 'idle';
+  };
+  const isAsked = (): boolean => state === 'asked';
+  return () => {
+    if (state === 'idle') void run();
+    else state = 'asked';
+  };
+}

@@ -1,0 +1,166 @@
+/**
+ * The launcher, in the Perl that nearly every system has: it reads launches from stdin and forks a shim for each,
+ * without the cost of starting a program. Its shims leave the records that the `sh` shim leaves, under the same names,
+ * and know true wait statuses. They are subreapers on Linux: whatever the job leaves behind stays their descendant.
+ *
+ * A launch is four bytes of length (big endian) and that many bytes of fields, separated by NUL. The answer is a line
+ * with the nonce once the shim has been forked. End of stdin ends the launcher; its shims do not notice.
+ */
+export const launcherText = String.raw`# Runyard's launcher: forks a shim for every launch that it reads from stdin.
+use strict;
+use warnings;
+use Config;
+use Errno qw(EINTR ENOENT);
+use Fcntl qw(O_WRONLY O_CREAT O_EXCL O_TRUNC O_APPEND);
+use POSIX ();
+
+my %subreaper_call = (x86_64 => 157, aarch64 => 167);
+my $prctl = $^O eq 'linux' ? $subreaper_call{($Config{archname} =~ /^([^-]+)/)[0]} : undef;
+my @caught = qw(TERM INT HUP QUIT USR1 USR2 ALRM);
+
+$SIG{CHLD} = 'IGNORE';
+$SIG{PIPE} = 'IGNORE';
+my $unread = '';
+while (1) {
+  while (length($unread) >= 4 && length($unread) >= 4 + unpack('N', $unread)) {
+    my $length = unpack('N', $unread);
+    start(substr($unread, 4, $length));
+    substr($unread, 0, 4 + $length, '');
+  }
+  my $got = sysread(STDIN, $unread, 1 << 20, length($unread));
+  next if !defined($got) && $! == EINTR;
+  last if !$got;
+}
+
+sub start {
+  my ($frame) = @_;
+  my ($directory, $label, $nonce, $boot, $bell, $workdir, $group_count, @rest) = split(/\0/, $frame, -1);
+  my @groups = splice(@rest, 0, $group_count);
+  my $variable_count = shift @rest;
+  my @variables = splice(@rest, 0, $variable_count);
+  my $shim = fork();
+  exit 1 if !defined($shim);
+  if ($shim) {
+    syswrite(STDOUT, "$nonce\n");
+    return;
+  }
+  my $launch = {
+    base => "$directory/$label", directory => $directory, nonce => $nonce, boot => $boot, bell => $bell,
+    workdir => $workdir, groups => \@groups, variables => \@variables, argv => \@rest,
+  };
+  eval { shim($launch); };
+  POSIX::_exit(1);
+}
+
+sub shim {
+  my ($launch) = @_;
+  my $base = $launch->{base};
+  $SIG{CHLD} = 'DEFAULT';
+  POSIX::setsid();
+  quiet();
+  $0 = "runyard-shim $base";
+  record("$base.claim.$launch->{nonce}", O_EXCL, identity($launch->{boot})) or POSIX::_exit(0);
+  syscall($prctl, 36, 1, 0, 0, 0) if $prctl;
+  chdir($launch->{workdir}) or finish($launch, '"fault":"workdir"');
+
+  my $signals = POSIX::SigSet->new(map { POSIX->can("SIG$_")->() } @caught);
+  POSIX::sigprocmask(POSIX::SIG_BLOCK(), $signals);
+  $SIG{$_} = sub { } for @caught;
+  my $job = fork();
+  finish($launch, '"fault":"start"') if !defined($job);
+  if (!$job) {
+    $SIG{$_} = 'DEFAULT' for @caught, 'PIPE', 'CHLD';
+    POSIX::sigprocmask(POSIX::SIG_UNBLOCK(), $signals);
+    run($launch);
+    POSIX::_exit(1);
+  }
+  POSIX::sigprocmask(POSIX::SIG_UNBLOCK(), $signals);
+  my $status = wait_for($job);
+  finish($launch, '"fault":"start"') if !-s "$base.run.json";
+  my $signal = $status & 127;
+  finish($launch, $signal ? qq("code":null,"signal":$signal) : sprintf('"code":%d,"signal":null', $status >> 8));
+}
+
+# Runs in the job's own process and returns only if it could not start.
+sub run {
+  my ($launch) = @_;
+  my $base = $launch->{base};
+  for my $stream ([1, 'out'], [2, 'err']) {
+    my ($number, $ending) = @$stream;
+    sysopen(my $log, "$base.$ending", O_WRONLY | O_CREAT | O_APPEND, 0666) or return explain($launch, "$base.$ending");
+    POSIX::dup2(fileno($log), $number);
+  }
+  for my $group (@{$launch->{groups}}) {
+    sysopen(my $procs, $group, O_WRONLY) or next;
+    syswrite($procs, "0\n");
+  }
+  record("$base.run.json", O_TRUNC, identity($launch->{boot})) or return explain($launch, "$base.run.json");
+  %ENV = ();
+  for my $variable (@{$launch->{variables}}) {
+    my $at = index($variable, '=');
+    $ENV{substr($variable, 0, $at)} = substr($variable, $at + 1);
+  }
+  my @argv = @{$launch->{argv}};
+  no warnings 'exec';
+  exec {$argv[0]} @argv;
+  my ($missing, $reason) = ($! == ENOENT, "$!");
+  syswrite(STDERR, "$argv[0]: $reason\n");
+  POSIX::_exit($missing ? 127 : 126);
+}
+
+sub explain {
+  my ($launch, $path) = @_;
+  my $reason = "$path: $!\n";
+  sysopen(my $file, "$launch->{base}.shim", O_WRONLY | O_CREAT | O_TRUNC, 0600) or return;
+  syswrite($file, $reason);
+}
+
+# A subreaper is given the job's orphans too, and must take their statuses.
+sub wait_for {
+  my ($job) = @_;
+  while (1) {
+    my $ended = waitpid(-1, 0);
+    return $? if $ended == $job;
+    POSIX::_exit(1) if $ended == -1 && $! != EINTR;
+  }
+}
+
+sub finish {
+  my ($launch, $fields) = @_;
+  record("$launch->{base}.exit.json", O_TRUNC, $fields) or POSIX::_exit(1);
+  if (length($launch->{bell}) && sysopen(my $bell, $launch->{bell}, O_WRONLY | O_CREAT | O_APPEND, 0600)) {
+    syswrite($bell, "$launch->{directory}\n");
+  }
+  POSIX::_exit(0);
+}
+
+sub record {
+  my ($path, $how, $fields) = @_;
+  my $text = "{$fields,\"end\":true}\n";
+  sysopen(my $file, $path, O_WRONLY | O_CREAT | $how, 0600) or return 0;
+  my $written = syswrite($file, $text);
+  return close($file) && defined($written) && $written == length($text);
+}
+
+sub identity {
+  my ($boot) = @_;
+  my ($pid, $ticks);
+  if (open(my $stat, '<', '/proc/self/stat')) {
+    my $line = <$stat>;
+    ($pid) = $line =~ /^(\d+)/;
+    $line =~ s/^.*\) //s;
+    $ticks = (split(/ /, $line))[19];
+  } else {
+    $pid = POSIX::getpid();
+    $ticks = qx(LC_ALL=C TZ=UTC0 ps -o lstart= -p $pid);
+    $ticks =~ s/^\s+|\s+$//g;
+    $ticks = "\"$ticks\"";
+  }
+  return qq("pid":$pid,"startTicks":$ticks,"bootId":"$boot");
+}
+
+sub quiet {
+  sysopen(my $null, '/dev/null', POSIX::O_RDWR());
+  POSIX::dup2(fileno($null), $_) for 0, 1, 2;
+}
+`;

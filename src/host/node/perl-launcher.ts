@@ -1,0 +1,94 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import type { Launch } from '../processes.ts';
+import { launcherText } from './launcher-text.ts';
+import { installProgram, shimPath } from './shim.ts';
+
+const perl = '/usr/bin/perl';
+
+export interface PerlLauncher {
+  /** Resolves with true when a shim was forked; false when the launcher died first, so that nobody knows. */
+  launch(launch: Launch, bootId: string, groups: readonly string[]): Promise<boolean>;
+  /** Ends the launcher; the shims that it forked go on. */
+  close(): void;
+}
+
+interface Running {
+  readonly child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly waiting: Map<string, (started: boolean) => void>;
+}
+
+/** Null where there is no Perl. The launcher itself is started with the first launch, and again when it died. */
+export function createPerlLauncher(directory: string): PerlLauncher | null {
+  if (!existsSync(perl)) return null;
+  let running: Running | null = null;
+  return {
+    launch: (launch, bootId, groups) => {
+      running ??= startLauncher(directory, () => {
+        running = null;
+      });
+      const { child, waiting } = running;
+      return new Promise((resolve) => {
+        if (waiting.size === 0) setReferenced(child, true);
+        waiting.set(launch.nonce, resolve);
+        child.stdin.write(encodeLaunch(launch, bootId, groups));
+      });
+    },
+    close: () => {
+      running?.child.stdin.end();
+      running = null;
+    },
+  };
+}
+
+function startLauncher(directory: string, onEnd: () => void): Running {
+  const program = installProgram(directory, 'launcher.pl', launcherText);
+  const env = { PATH: shimPath };
+  // In a session of its own, so that Ctrl-C in the agent's terminal does not reach it.
+  const child = spawn(perl, [program], { cwd: '/', detached: true, stdio: ['pipe', 'pipe', 'ignore'], env });
+  const waiting = new Map<string, (started: boolean) => void>();
+  const settle = (nonce: string, started: boolean): void => {
+    waiting.get(nonce)?.(started);
+    waiting.delete(nonce);
+    if (waiting.size === 0) setReferenced(child, false);
+  };
+  const end = (): void => {
+    onEnd();
+    for (const nonce of waiting.keys()) settle(nonce, false);
+  };
+
+  let unread = '';
+  child.stdout.setEncoding('latin1').on('data', (text: string) => {
+    const lines = (unread + text).split('\n');
+    unread = lines.pop() ?? '';
+    for (const nonce of lines) settle(nonce, true);
+  });
+  // Every way in which the launcher can fail ends in one of these; whoever waits is told that nobody knows.
+  child.once('error', end);
+  child.once('close', end);
+  child.stdin.on('error', () => child.kill('SIGKILL'));
+  setReferenced(child, false);
+  return { child, waiting };
+}
+
+/** An idle launcher must not keep this program alive. */
+function setReferenced(child: Running['child'], referenced: boolean): void {
+  for (const one of [child, child.stdin, child.stdout]) {
+    if (one instanceof Socket || one === child) {
+      if (referenced) one.ref();
+      else one.unref();
+    }
+  }
+}
+
+function encodeLaunch(launch: Launch, bootId: string, groups: readonly string[]): Buffer {
+  const variables = Object.entries(launch.env).map(([name, value]) => `${name}=${value}`);
+  const place = [launch.directory, launch.label, launch.nonce, bootId, launch.bell ?? '', launch.workdir];
+  const lists = [String(groups.length), ...groups, String(variables.length), ...variables, ...launch.argv];
+  const fields = Buffer.from([...place, ...lists].join('\0'));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(fields.length);
+  return Buffer.concat([length, fields]);
+}

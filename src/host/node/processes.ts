@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import type { Launch, ProcessIdentity, Processes, Signal, TreeSearch } from '../processes.ts';
+import { createCgroups } from './cgroup.ts';
+import { createNodeClock } from './clock.ts';
+import { runHelper } from './helper-run.ts';
+import { createMarkedScan } from './marked-scan.ts';
+import { createPerlLauncher } from './perl-launcher.ts';
+import { readProcess } from './proc-stat.ts';
+import { launchShim } from './shim.ts';
+import { codeOf, toHostError } from './system-error.ts';
+
+export interface NodeProcessesOptions {
+  /** The node's own directory, mode 0700; the shim's and the launcher's texts are written into it. */
+  readonly directory: string;
+  /** `auto` takes the launcher where there is Perl, else the shim; `sh` always takes the shim. */
+  readonly launcher?: 'auto' | 'sh';
+  /** What runs the shim, with its arguments; `/bin/sh` unless told otherwise. */
+  readonly shell?: readonly string[];
+}
+
+export interface NodeProcesses extends Processes {
+  /** Ends the idle launcher; running work goes on. */
+  close(): void;
+}
+
+/** The processes of this machine. */
+export function createNodeProcesses(options: NodeProcessesOptions): NodeProcesses {
+  const bootId = createNodeClock().bootId();
+  const cgroups = createCgroups();
+  const scan = createMarkedScan(bootId);
+  const launcher = options.launcher === 'sh' ? null : createPerlLauncher(options.directory);
+
+  const launch = async (order: Launch): Promise<void> => {
+    const { maxProcesses, memoryMiB } = order;
+    const groups = cgroups.create(order.directory, { name: cgroupName(order.mark), maxProcesses, memoryMiB });
+    const started = (await launcher?.launch(order, bootId, groups)) ?? false;
+    // When the launcher died the shim is asked as well: whichever of the two creates the claim runs the command.
+    if (!started) await launchShim({ ...options, launch: order, bootId, groups });
+  };
+  const findMarked = (search: TreeSearch) => scan({ ...search, members: cgroups.members(search.directory) });
+  const killTree = async (search: TreeSearch, spare: ProcessIdentity | null): Promise<void> => {
+    cgroups.kill(search.directory);
+    for (const found of await findMarked(search)) {
+      if (found.pid !== spare?.pid) signalProcess(found, bootId, 'SIGKILL');
+    }
+  };
+  const killHelper = async (mark: string, groupId: number): Promise<void> => {
+    send(-groupId, 'SIGKILL');
+    for (const found of await findMarked({ mark, directory: '/nowhere', leader: null })) {
+      signalProcess(found, bootId, 'SIGKILL');
+    }
+  };
+
+  return {
+    launch,
+    identify: async (pid) => {
+      const found = readProcess(pid);
+      return found === null ? null : { pid, startTicks: found.startTicks, bootId };
+    },
+    isAlive: async (identity) => isSame(identity, bootId),
+    findMarked,
+    killTree,
+    release: (search) => cgroups.release(search.directory),
+    signal: async (identity, signal) => signalProcess(identity, bootId, signal),
+    signalGroup: async (leader, signal) => isSame(leader, bootId) && send(-leader.pid, signal),
+    runHelper: (argv, helperOptions) => runHelper(argv, helperOptions, killHelper),
+    close: () => launcher?.close(),
+  };
+}
+
+/** A mark may hold anything; the name of a cgroup may not. */
+function cgroupName(mark: string): string {
+  return `runyard-${createHash('sha256').update(mark).digest('hex').slice(0, 24)}`;
+}
+
+function signalProcess(identity: ProcessIdentity, bootId: string, signal: Signal): boolean {
+  return isSame(identity, bootId) && send(identity.pid, signal);
+}
+
+function isSame(identity: ProcessIdentity, bootId: string): boolean {
+  return identity.bootId === bootId && readProcess(identity.pid)?.startTicks === identity.startTicks;
+}
+
+function send(pid: number, signal: Signal): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch (error) {
+    // EPERM: a process that changed its user is beyond us; whoever waits for its end will see that it stays.
+    if (codeOf(error) === 'ESRCH' || codeOf(error) === 'EPERM') return false;
+    throw toHostError(error, null);
+  }
+}
