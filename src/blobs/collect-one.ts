@@ -1,11 +1,11 @@
 import type { FileKind } from '../host/files.ts';
-import type { Host } from '../host/host.ts';
 import type { BlobStore } from './blob-store.ts';
 import { buildManifest } from './build-manifest.ts';
 import { type CheckedLinks, keepInside } from './link-target.ts';
 import type { ManifestEntry } from './manifest.ts';
 import type { Materialised, MaterialisedFile } from './materialise.ts';
 import { type StoredEntry, storeFiles } from './read-tree.ts';
+import type { StorageHost } from './storage-host.ts';
 import { isWithin } from './tree-path.ts';
 import { type Found, type Tree, walkTree } from './walk.ts';
 
@@ -16,7 +16,7 @@ interface OneOutput {
   readonly path: string;
   readonly materialised: Materialised | null;
   readonly store: BlobStore;
-  readonly host: Host;
+  readonly host: StorageHost;
   readonly checkpoint: () => void;
 }
 
@@ -114,7 +114,12 @@ async function dropUntouched(
   return { fresh, untouched: found.length - fresh.length };
 }
 
-async function isUntouched(before: MaterialisedFile, file: Found, workdir: string, host: Host): Promise<boolean> {
+async function isUntouched(
+  before: MaterialisedFile,
+  file: Found,
+  workdir: string,
+  host: StorageHost,
+): Promise<boolean> {
   const { stat } = file;
   if (stat.sizeBytes !== before.sizeBytes || stat.mtimeMs !== before.mtimeMs) return false;
   if (stat.ctimeMs === before.ctimeMs && stat.inode === before.inode) return true;

@@ -1,10 +1,10 @@
 import { HostError } from '../host/files.ts';
-import type { Host } from '../host/host.ts';
 import type { BlobStore } from './blob-store.ts';
 import { readOutput, type Verdict } from './collect-one.ts';
 import { joinOutputs } from './join-outputs.ts';
 import type { Manifest } from './manifest.ts';
 import type { Materialised } from './materialise.ts';
+import type { StorageHost } from './storage-host.ts';
 import { checkOutputPath } from './tree-path.ts';
 import { TreeRefusal } from './tree-refusal.ts';
 
@@ -15,7 +15,7 @@ export interface CollectOptions {
   /** What was pushed; null when the job had no workspace. */
   readonly materialised: Materialised | null;
   readonly store: BlobStore;
-  readonly host: Host;
+  readonly host: StorageHost;
   /** How long collecting may take from now; what is not collected by then is refused with that reason. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal;

@@ -1,5 +1,4 @@
 import { HostError } from '../host/files.ts';
-import type { Host } from '../host/host.ts';
 import { BlobFault } from './blob-fault.ts';
 import { readMany, readOne } from './blob-reads.ts';
 import type { BlobHash, BlobStore, StoredFile } from './blob-store.ts';
@@ -7,6 +6,7 @@ import { collectGarbage } from './garbage.ts';
 import { isBlobHash, toHex } from './hex.ts';
 import { openLooseSet } from './loose-set.ts';
 import { openPackSet } from './pack-set.ts';
+import type { StorageHost } from './storage-host.ts';
 import { packBytes, packedBlobBytes, type StoreParts } from './store-parts.ts';
 
 const formatMark = 'runyard blobs 1\n';
@@ -15,7 +15,7 @@ const formatMark = 'runyard blobs 1\n';
  * Blobs in a directory that any number of processes may use at once: each writes whole files under temporary names and
  * renames them, and nothing is changed in place. Throws BlobFault `BAD_STORE` when the directory holds another format.
  */
-export async function openDirectoryStore(options: { directory: string; host: Host }): Promise<BlobStore> {
+export async function openDirectoryStore(options: { directory: string; host: StorageHost }): Promise<BlobStore> {
   const { host } = options;
   await host.files.makeDirectory(options.directory, { mode: 0o700 });
   const directory = (await host.files.realPath(options.directory)) ?? options.directory;
@@ -37,13 +37,13 @@ export async function openDirectoryStore(options: { directory: string; host: Hos
   };
 }
 
-async function prepare({ directory, host: { files }, loose }: StoreParts): Promise<void> {
+async function prepare({ directory, host: { files } }: StoreParts): Promise<void> {
   const markPath = `${directory}/format`;
   const mark = await files.read(markPath);
   if (mark === null) {
     await files.makeDirectory(`${directory}/packs`, { mode: 0o700 });
     await files.makeDirectory(`${directory}/incoming`, { mode: 0o700 });
-    await loose.prepare();
+    await files.makeDirectory(`${directory}/loose`, { mode: 0o700 });
     await files.writeAtomic(markPath, new TextEncoder().encode(formatMark), { mode: 0o600, sync: true });
     return;
   }
@@ -83,7 +83,7 @@ async function listMissing(parts: StoreParts, hashes: readonly BlobHash[]): Prom
 }
 
 /** False when garbage collection was faster. */
-async function touch({ files, clock }: Host, path: string): Promise<boolean> {
+async function touch({ files, clock }: StorageHost, path: string): Promise<boolean> {
   try {
     await files.setTimes(path, clock.wallMs());
     return true;
@@ -96,12 +96,13 @@ async function touch({ files, clock }: Host, path: string): Promise<boolean> {
 async function putOne(parts: StoreParts, bytes: Uint8Array, expected: BlobHash | undefined): Promise<BlobHash> {
   const hash = verified(parts.host, bytes, expected);
   if ((await listMissing(parts, [hash])).length > 0) {
+    await parts.loose.makeRoom(hash);
     await parts.host.files.writeAtomic(parts.loose.pathOf(hash), bytes, { mode: 0o400, sync: true });
   }
   return hash;
 }
 
-function verified({ digests }: Host, bytes: Uint8Array, expected: BlobHash | undefined): BlobHash {
+function verified({ digests }: StorageHost, bytes: Uint8Array, expected: BlobHash | undefined): BlobHash {
   const hash = digests.sha256(bytes);
   if (expected === undefined || expected === hash) return hash;
   const message = `${bytes.length} bytes arrived as blob ${expected} but their hash is ${hash}; send them again`;
@@ -151,6 +152,7 @@ async function putFile({ directory, host, loose, packs }: StoreParts, path: stri
     const parts = { directory, host, loose, packs };
     const isNew = (await listMissing(parts, [digest.hash])).length > 0;
     if (isNew) {
+      await loose.makeRoom(digest.hash);
       await files.rename(incoming, loose.pathOf(digest.hash), { sync: true });
     } else {
       await files.remove(incoming);

@@ -1,10 +1,10 @@
 import { HostError } from '../host/files.ts';
-import type { Host } from '../host/host.ts';
 import type { BlobStore } from './blob-store.ts';
 import { toHex } from './hex.ts';
 import type { Manifest, ManifestEntry } from './manifest.ts';
 import { checkManifest } from './manifest-codec.ts';
 import { writeEntries } from './materialise.ts';
+import type { StorageHost } from './storage-host.ts';
 import { isWithin, parentOf } from './tree-path.ts';
 import { TreeRefusal } from './tree-refusal.ts';
 import { landingPrefix } from './walk.ts';
@@ -16,7 +16,7 @@ export interface LandOptions {
   readonly directory: string;
   /** The paths that appear whole, such as the declared outputs; absent: the manifest's top-level names. */
   readonly paths?: readonly string[];
-  readonly host: Host;
+  readonly host: StorageHost;
   readonly onProgress?: (progress: { path: string; files: number; bytes: number }) => void;
   readonly signal?: AbortSignal;
 }
@@ -72,7 +72,7 @@ function rebase(entries: readonly ManifestEntry[], path: string): readonly Manif
     .map((entry) => ({ ...entry, path: `new${entry.path.slice(path.length)}` }));
 }
 
-async function makeParents(root: string, path: string, host: Host): Promise<void> {
+async function makeParents(root: string, path: string, host: StorageHost): Promise<void> {
   const parent = parentOf(path);
   if (parent === '') return;
   await makeParents(root, parent, host);
@@ -87,7 +87,10 @@ async function makeParents(root: string, path: string, host: Host): Promise<void
 }
 
 /** One rename where the system can replace what stands there; else the old goes aside first, and back if need be. */
-async function replace(host: Host, { from, to, aside }: { from: string; to: string; aside: string }): Promise<void> {
+async function replace(
+  host: StorageHost,
+  { from, to, aside }: { from: string; to: string; aside: string },
+): Promise<void> {
   const { files } = host;
   const [old, fresh] = await files.lstatMany([to, from]);
   const isFolder = old?.kind === 'directory' || fresh?.kind === 'directory';
@@ -101,7 +104,7 @@ async function replace(host: Host, { from, to, aside }: { from: string; to: stri
   }
 }
 
-async function removeLeftovers(root: string, { files, clock }: Host): Promise<void> {
+async function removeLeftovers(root: string, { files, clock }: StorageHost): Promise<void> {
   for (const { name, kind } of (await files.list(root)) ?? []) {
     if (kind !== 'directory' || !name.startsWith(landingPrefix)) continue;
     const stat = await files.lstat(`${root}/${name}`);

@@ -1,23 +1,25 @@
-import type { Host } from '../host/host.ts';
 import type { BlobHash } from './blob-store.ts';
+import type { StorageHost } from './storage-host.ts';
 
 /** Blobs that are files of their own, in 256 folders by the first two digits of their name. */
 export interface LooseSet {
   pathOf(hash: BlobHash): string;
-  /** Makes the folders; free when they are there. */
-  prepare(): Promise<void>;
+  /** Makes the blob's folder; costs nothing once this process has seen it. */
+  makeRoom(hash: BlobHash): Promise<void>;
   /** Every loose blob; names that are no hash are left out. */
   list(): Promise<readonly { hash: BlobHash; path: string }[]>;
 }
 
-export function openLooseSet(directory: string, { files }: Host): LooseSet {
+export function openLooseSet(directory: string, { files }: StorageHost): LooseSet {
   const pathOf = (hash: BlobHash): string => `${directory}/${hash.slice(0, 2)}/${hash.slice(2)}`;
+  const seen = new Set<string>();
   return {
     pathOf,
-    async prepare() {
-      for (let prefix = 0; prefix < 256; prefix++) {
-        await files.makeDirectory(`${directory}/${prefix.toString(16).padStart(2, '0')}`, { mode: 0o700 });
-      }
+    async makeRoom(hash) {
+      const prefix = hash.slice(0, 2);
+      if (seen.has(prefix)) return;
+      await files.makeDirectory(`${directory}/${prefix}`, { mode: 0o700, sync: true });
+      seen.add(prefix);
     },
     async list() {
       const found: { hash: BlobHash; path: string }[] = [];

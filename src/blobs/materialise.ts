@@ -1,9 +1,9 @@
 import type { FileStat } from '../host/files.ts';
-import type { Host } from '../host/host.ts';
 import { BlobFault } from './blob-fault.ts';
 import type { BlobHash, BlobStore } from './blob-store.ts';
 import type { Manifest, ManifestEntry } from './manifest.ts';
 import { checkManifest } from './manifest-codec.ts';
+import type { StorageHost } from './storage-host.ts';
 import { packedBlobBytes } from './store-parts.ts';
 
 /** What was written, so that collecting can tell what the job has written since. Plain data, to be kept as JSON. */
@@ -26,7 +26,7 @@ export interface MaterialiseOptions {
   readonly store: BlobStore;
   /** Absent, or empty. */
   readonly directory: string;
-  readonly host: Host;
+  readonly host: StorageHost;
   readonly onProgress?: (progress: { files: number; bytes: number }) => void;
   readonly signal?: AbortSignal;
 }

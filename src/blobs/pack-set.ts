@@ -1,4 +1,3 @@
-import type { Host } from '../host/host.ts';
 import type { BlobHash } from './blob-store.ts';
 import { fromHex, toHex } from './hex.ts';
 import {
@@ -10,6 +9,7 @@ import {
   rebuildIndex,
   trailerBytes,
 } from './pack-format.ts';
+import type { StorageHost } from './storage-host.ts';
 
 export interface Pack {
   readonly path: string;
@@ -32,7 +32,7 @@ export interface PackSet {
   add(blobs: readonly { readonly hash: BlobHash; readonly bytes: Uint8Array }[]): Promise<void>;
 }
 
-export function openPackSet(directory: string, host: Host): PackSet {
+export function openPackSet(directory: string, host: StorageHost): PackSet {
   const { files, digests, chance } = host;
   let packs: ReadonlyMap<string, Pack> = new Map();
 
@@ -67,7 +67,7 @@ export function openPackSet(directory: string, host: Host): PackSet {
 }
 
 /** Null when the pack vanished meanwhile. */
-async function readIndex(path: string, { files, digests }: Host): Promise<PackIndex | null> {
+async function readIndex(path: string, { files, digests }: StorageHost): Promise<PackIndex | null> {
   const stat = await files.lstat(path);
   if (stat === null) return null;
   const trailer = await files.readAt(path, Math.max(stat.sizeBytes - trailerBytes, 0), trailerBytes);

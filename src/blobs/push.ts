@@ -1,4 +1,3 @@
-import type { Host } from '../host/host.ts';
 import type { BlobHash, BlobStore } from './blob-store.ts';
 import { buildManifest } from './build-manifest.ts';
 import { keepInside } from './link-target.ts';
@@ -7,6 +6,7 @@ import { encodeManifest } from './manifest-codec.ts';
 import { type StoredEntry, storeFiles } from './read-tree.ts';
 import { createSizeGuard, type WorkspaceLimits } from './size-guard.ts';
 import { openStatCache } from './stat-cache.ts';
+import type { StorageHost } from './storage-host.ts';
 import { TreeRefusal } from './tree-refusal.ts';
 import { type Found, type Tree, walkTree } from './walk.ts';
 
@@ -18,7 +18,7 @@ export interface PushOptions {
   readonly landing: readonly string[];
   readonly store: BlobStore;
   readonly statCachePath: string;
-  readonly host: Host;
+  readonly host: StorageHost;
   readonly onProgress?: (progress: PushProgress) => void;
   /** Where to stop and say what to exclude; no limit when absent. */
   readonly limits?: WorkspaceLimits;

@@ -1,7 +1,7 @@
 import type { FileRead, FileStat } from '../host/files.ts';
 import { HostError } from '../host/files.ts';
-import type { Host } from '../host/host.ts';
 import type { BlobHash, BlobStore } from './blob-store.ts';
+import type { StorageHost } from './storage-host.ts';
 import { packedBlobBytes } from './store-parts.ts';
 import { TreeRefusal } from './tree-refusal.ts';
 import type { Found } from './walk.ts';
@@ -32,7 +32,7 @@ const tries = 3;
 
 /** Reads files of a tree into the store, never through a link. Files that vanished meanwhile are left out. */
 export async function storeFiles(
-  options: { root: string; store: BlobStore; host: Host },
+  options: { root: string; store: BlobStore; host: StorageHost },
   found: readonly Found[],
   progress: StoreProgress,
 ): Promise<void> {
@@ -77,7 +77,7 @@ type SteadyRead = Extract<FileRead, { kind: 'read' | 'large' | 'absent' }>;
 async function readSteadily(
   root: string,
   batch: readonly Found[],
-  host: Host,
+  host: StorageHost,
 ): Promise<readonly { path: string; read: SteadyRead }[]> {
   const done: { path: string; read: SteadyRead }[] = [];
   let todo = batch;

@@ -70,8 +70,8 @@ export interface Files {
   lstat(path: string): Promise<FileStat | null>;
   /** Entries in byte order of their names; null when the directory is absent. */
   list(directory: string): Promise<readonly DirectoryEntry[] | null>;
-  /** Also makes the parents; an existing directory is fine. */
-  makeDirectory(path: string, options?: { mode?: number }): Promise<void>;
+  /** Also makes the parents; an existing directory is fine. `sync` makes its own name survive power loss. */
+  makeDirectory(path: string, options?: { mode?: number; sync?: boolean }): Promise<void>;
   /** Replaces a file at `to`. `sync` makes the new name survive power loss. */
   rename(from: string, to: string, options?: { sync?: boolean }): Promise<void>;
   /** Recursive; an absent path is fine. */

@@ -171,7 +171,7 @@ async function syncFile(path: string): Promise<void> {
 }
 
 /** Makes the names in a directory survive power loss. */
-async function syncDirectory(directory: string): Promise<void> {
+export async function syncDirectory(directory: string): Promise<void> {
   try {
     await syncFile(directory);
   } catch (error) {

@@ -12,8 +12,9 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import { compareByBytes } from '../byte-order.ts';
-import type { DirectoryEntry, Files, FileStat } from '../files.ts';
+import type { DirectoryEntry, FileStat, Files } from '../files.ts';
 import { readPart, readRegular, readWhole } from './file-reads.ts';
 import { kindOf, toFileStat } from './file-stat.ts';
 import {
@@ -42,8 +43,9 @@ export function createNodeFiles(): Files {
     lstat: async (path) => lstatOrNull(path),
     list: async (directory) => listDirectory(directory),
     makeDirectory: (path, options) =>
-      failing(path, () => {
+      failing(path, async () => {
         mkdirSync(path, { recursive: true, ...(options?.mode === undefined ? {} : { mode: options.mode }) });
+        if (options?.sync) await syncDirectory(dirname(path));
       }),
     rename: (from, to, options) => renameOver(from, to, options?.sync === true),
     remove: (path) => failing(path, () => promises.rm(path, { recursive: true, force: true })),
