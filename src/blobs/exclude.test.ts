@@ -77,7 +77,7 @@ describe('exclusion', () => {
       execFileSync('git', args, {
         cwd: repository,
         encoding: 'utf8',
-        env: { PATH: process.env['PATH'], HOME: repository },
+        env: { PATH: process.env.PATH, HOME: repository },
       });
     git('init', '-q');
     const trees = [...wicked, ...fc.sample(tree, { numRuns: 250, seed: 20260729 })];

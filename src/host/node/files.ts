@@ -22,6 +22,7 @@ import {
   copyRegular,
   createOnce,
   renameOver,
+  syncDirectory,
   writeAtomically,
   writeNew,
   writeWhole,

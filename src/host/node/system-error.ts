@@ -1,11 +1,11 @@
 import { HostError } from '../files.ts';
 
-/** Turns whatever Node threw into a HostError that keeps the system's code and names the path. */
-export function toHostError(error: unknown, path: string | null): HostError {
+/** Turns a failed system call into a HostError with its code and path; an error without a code is a bug and stays as it is. */
+export function toHostError(error: unknown, path: string | null): Error {
   if (error instanceof HostError) return error;
-  const code = codeOf(error) ?? 'UNKNOWN';
-  const message = error instanceof Error ? error.message : String(error);
-  return new HostError(code, message, path, error);
+  const code = codeOf(error);
+  if (code !== null && error instanceof Error) return new HostError(code, error.message, path, error);
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 /** The system's code of an error, such as `ENOENT`; null when it carries none. */
