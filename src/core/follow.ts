@@ -1,8 +1,16 @@
 import type { Fact } from './fact.ts';
 import { nextAttemptAtMs } from './job/retry.ts';
-import { type Element, type Job, elementCount, type JobId, type LiveElement, parseTaskKey } from './job/job.ts';
+import {
+  type Element,
+  type Job,
+  elementCount,
+  findTask,
+  type JobId,
+  type LiveElement,
+  parseTaskKey,
+} from './job/job.ts';
 import { isSuccess, type Outcome } from './reason.ts';
-import type { State } from './state.ts';
+import { isHeld, type State } from './state.ts';
 
 /**
  * What follows from a fact that has just been folded. Rules look at one fact, are applied in the same step, and each
@@ -14,8 +22,9 @@ export function follow(state: State, fact: Fact, nowMs: number): readonly Fact[]
       return readyTasks(state, fact);
     case 'NodeJoined':
       return readyClaims(state, fact.node);
-    case 'OutputsCollected':
     case 'NodeFault':
+      return [...drained(state, fact), ...endedAttempts(state.jobs.get(fact.job), [fact.index], nowMs)];
+    case 'OutputsCollected':
     case 'NodeLost':
     case 'JobExited':
     case 'SetupFailed':
@@ -63,6 +72,14 @@ function readyClaims(state: State, node: string): readonly Fact[] {
   return facts;
 }
 
+/** A node on which something cannot be killed takes no more work until a person has looked at it. */
+function drained(state: State, fact: Extract<Fact, { kind: 'NodeFault' }>): readonly Fact[] {
+  const name = findTask(state.jobs.get(fact.job), fact)?.task.node ?? '';
+  const node = state.nodes.get(name);
+  if (!fact.held || node === undefined || node.drain !== null) return [];
+  return [{ kind: 'NodeDrained', node: name, reason: `a process of ${fact.job} cannot be killed`, by: 'runyard' }];
+}
+
 /** Attempts all of whose tasks have ended: each goes on to its next attempt, or ends for good. */
 function endedAttempts(job: Job | undefined, indices: readonly number[] | null, nowMs: number): readonly Fact[] {
   if (job === undefined) return [];
@@ -71,7 +88,7 @@ function endedAttempts(job: Job | undefined, indices: readonly number[] | null, 
     const element = job.elements.get(index);
     if (!isOver(element)) continue;
     const { attempt, verdict: outcome } = element;
-    const retryAtMs = nextAttemptAtMs(job, index, attempt, outcome, nowMs);
+    const retryAtMs = nextAttemptAtMs(job, attempt, outcome, nowMs);
     facts.push({ kind: 'AttemptEnded', job: job.id, index, attempt, outcome, retryAtMs });
   }
   return facts;
@@ -104,9 +121,5 @@ function jobOutcome(job: Job): Outcome {
 function archivable(state: State, id: JobId): boolean {
   const job = state.jobs.get(id);
   if (job === undefined || job.outcome === null || job.live > 0) return false;
-  const own = `${id}.`;
-  for (const node of state.nodes.values()) {
-    for (const [task, allocation] of node.allocations) if (allocation.held && task.startsWith(own)) return false;
-  }
-  return true;
+  return !isHeld(state.derived.held, `${id}.`);
 }

@@ -100,6 +100,8 @@ export interface Files {
   writeMany(files: readonly NewFile[]): Promise<readonly FileStat[]>;
   /** Gives the blocks of [offset, offset+length) back while offsets stay; false where the system cannot. */
   punchHole(path: string, offsetBytes: number, lengthBytes: number): Promise<boolean>;
+  /** Makes a file that takes up this much room, without writing it where the system can; false where it cannot. */
+  reserve(path: string, sizeBytes: number): Promise<boolean>;
   freeBytes(path: string): Promise<number>;
   /** Calls back after something changed at the path or directly below it; may call too often, never too rarely by more than 100 ms. Returns a function that ends it. */
   watch(path: string, listener: () => void): () => void;

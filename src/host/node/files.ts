@@ -60,6 +60,7 @@ export function createNodeFiles(): Files {
     readMany: (paths, { maxBytes }) => mapInSlices(paths, (path) => readRegular(path, maxBytes)),
     writeMany: (files) => mapInSlices(files, writeNew),
     punchHole,
+    reserve,
     freeBytes: (path) =>
       failing(path, () => {
         const { bavail, bsize } = statfsSync(path);
@@ -79,6 +80,13 @@ function listDirectory(directory: string): readonly DirectoryEntry[] | null {
   return entries
     .map((entry) => ({ name: entry.name, kind: kindOf(entry) }))
     .sort((left, right) => compareByBytes(left.name, right.name));
+}
+
+function reserve(path: string, sizeBytes: number): Promise<boolean> {
+  if (process.platform !== 'linux') return Promise.resolve(false);
+  return new Promise((resolve) => {
+    execFile('fallocate', ['--length', String(sizeBytes), path], { timeout: 10_000 }, (error) => resolve(error === null));
+  });
 }
 
 /** Node cannot call fallocate(2), so the system's own program does. */

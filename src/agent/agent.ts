@@ -1,0 +1,172 @@
+import type { BlobStore } from '../blobs/blob-store.ts';
+import type { TaskEvent } from '../core/job/facts.ts';
+import { parseTaskKey, type TaskKey, taskKeyText } from '../core/job/job.ts';
+import type { Capacity } from '../core/node/node.ts';
+import { sleep } from '../host/clock.ts';
+import type { Host } from '../host/host.ts';
+import type { AgentChannel, OrderChange } from './channel.ts';
+import { createDiskGuard } from './disk-guard.ts';
+import { createExitWatch } from './exit-watch.ts';
+import { createPorts } from './ports.ts';
+import { Reporter } from './reporter.ts';
+import { removeLeftWork, retireAttempt } from './retire.ts';
+import { createSetupShelf } from './setup-shelf.ts';
+import type { NodeContext } from './task-context.ts';
+import { TaskRunner } from './task-runner.ts';
+
+export interface AgentOptions {
+  readonly host: Host;
+  readonly channel: AgentChannel;
+  readonly store: BlobStore;
+  /** The node's own directory; nobody else writes there. */
+  readonly directory: string;
+  readonly node: string;
+  /** Random, fresh for each agent. */
+  readonly instance: string;
+  readonly capacity: Capacity;
+  readonly advertise: string;
+  readonly version: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Told of the fault or bug that ends the agent. Processes run on; the next agent adopts them. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/**
+ * The agent: it does what its orders say and reports what happened, and decides nothing about what is true.
+ * It may die at any moment: the journal and the shims' records tell the next one all that it needs.
+ */
+export class Agent {
+  readonly #options: AgentOptions;
+  readonly #context: NodeContext;
+  readonly #reporter: Reporter;
+  readonly #runners = new Map<string, TaskRunner>();
+  readonly #closed = new AbortController();
+  #unfollow: () => void = () => {};
+
+  private constructor(options: AgentOptions, context: NodeContext) {
+    this.#options = options;
+    this.#context = context;
+    this.#reporter = new Reporter(options.channel, options.host, (key) => this.#fence(key));
+  }
+
+  /** Joins, adopts what an earlier agent left, and follows orders from then on. */
+  static async start(options: AgentOptions): Promise<Agent> {
+    const agent = new Agent(options, await createContext(options));
+    const inventory = await agent.#readInventory();
+    const { node, instance, capacity, advertise, version, channel, host } = options;
+    const bootId = host.clock.bootId();
+    const platform = host.machine.platform();
+    await channel.join({ node, instance, bootId, capacity, advertise, platform, version, inventory });
+    agent.#unfollow = channel.follow((changes) => agent.#apply(changes));
+    for (const key of inventory) if (!agent.#runners.has(taskKeyText(key))) agent.#fence(key);
+    agent.#background(removeLeftWork(host, options.directory));
+    return agent;
+  }
+
+  /** Attempts that are not at their end. */
+  liveTasks(): readonly TaskKey[] {
+    return [...this.#runners.values()].map((runner) => runner.attempt.key);
+  }
+
+  /** Lets go of everything. Processes run on. */
+  async close(options: { readonly leave: boolean }): Promise<void> {
+    if (this.#closed.signal.aborted) return;
+    this.#closed.abort();
+    this.#unfollow();
+    this.#reporter.close();
+    for (const runner of this.#runners.values()) runner.close();
+    this.#context.exitWatch.close();
+    if (options.leave) await this.#options.channel.leave();
+  }
+
+  async #readInventory(): Promise<readonly TaskKey[]> {
+    const entries = (await this.#context.host.files.list(`${this.#context.directory}/attempts`)) ?? [];
+    return entries.flatMap(({ name }) => parseTaskKey(name) ?? []);
+  }
+
+  #apply(changes: readonly OrderChange[]): void {
+    for (const { key, order } of changes) {
+      const name = taskKeyText(key);
+      const known = this.#runners.get(name);
+      if (order === null) {
+        if (known !== undefined) this.#retire(known);
+        continue;
+      }
+      const runner = known ?? this.#begin(key);
+      runner.setOrder(order);
+    }
+  }
+
+  #begin(key: TaskKey): TaskRunner {
+    const runner = new TaskRunner(this.#context, key, (event) => this.#report(runner, event));
+    this.#runners.set(taskKeyText(key), runner);
+    this.#background(runner.drive());
+    return runner;
+  }
+
+  #report(runner: TaskRunner, event: TaskEvent): void {
+    this.#reporter.tell({ ...runner.attempt.key, ...event });
+    if (event.kind === 'NodeFault' && event.held) this.#background(this.#releaseWhenGone(runner));
+  }
+
+  /** The control plane has no more use for the attempt: its end is known, or it is not the current one any more. */
+  #retire(runner: TaskRunner): void {
+    this.#runners.delete(runner.attempt.name);
+    runner.close();
+    this.#background(
+      (async () => {
+        const gone = runner.isGone || (await runner.fence()) === 'gone';
+        if (!gone || this.#closed.signal.aborted) return;
+        if (runner.port !== null) this.#context.ports.release(runner.port);
+        await retireAttempt(this.#context.host, this.#context.directory, runner.attempt);
+      })(),
+    );
+  }
+
+  /** Ends an attempt that the control plane says is stale, on its word and never on our own guess. */
+  #fence(key: TaskKey): void {
+    const runner = this.#runners.get(taskKeyText(key)) ?? new TaskRunner(this.#context, key, () => {});
+    this.#retire(runner);
+  }
+
+  /** What could not be killed keeps its devices until it is seen gone. */
+  async #releaseWhenGone(runner: TaskRunner): Promise<void> {
+    const { host } = this.#context;
+    const { mark, directory, key } = runner.attempt;
+    for (;;) {
+      await sleep(host.timers, 5000, this.#closed.signal);
+      if (this.#closed.signal.aborted) return;
+      const left = await host.processes.findMarked({ mark, directory, leader: null });
+      if (left.length > 0) continue;
+      this.#reporter.release(key);
+      return;
+    }
+  }
+
+  #background(work: Promise<void>): void {
+    work.catch((error: unknown) => {
+      if (!this.#closed.signal.aborted) this.#options.onFault(error);
+    });
+  }
+}
+
+async function createContext(options: AgentOptions): Promise<NodeContext> {
+  const { host, store, directory, node, advertise, environment } = options;
+  for (const name of ['attempts', 'ended', 'setups']) {
+    await host.files.makeDirectory(`${directory}/${name}`, { mode: 0o700 });
+  }
+  const bell = `${directory}/bell`;
+  return {
+    host,
+    store,
+    directory,
+    node,
+    advertise,
+    environment,
+    bell,
+    exitWatch: await createExitWatch({ host, bell }),
+    ports: await createPorts(host),
+    diskGuard: await createDiskGuard(host, directory),
+    setupShelf: createSetupShelf(host, `${directory}/setups`),
+  };
+}

@@ -1,0 +1,65 @@
+import type { TaskFact } from '../core/job/facts.ts';
+import type { TaskKey } from '../core/job/job.ts';
+import { sleep } from '../host/clock.ts';
+import type { Host } from '../host/host.ts';
+import type { AgentChannel } from './channel.ts';
+
+/**
+ * Sends what happened, in order, many at a time, until it is durable. What is lost with the agent is not lost: the
+ * next one reads the same from the records, and a repetition changes nothing.
+ */
+export class Reporter {
+  readonly #channel: AgentChannel;
+  readonly #host: Host;
+  readonly #onStale: (key: TaskKey) => void;
+  #events: TaskFact[] = [];
+  #released: TaskKey[] = [];
+  #sending = false;
+  readonly #closed = new AbortController();
+
+  constructor(channel: AgentChannel, host: Host, onStale: (key: TaskKey) => void) {
+    this.#channel = channel;
+    this.#host = host;
+    this.#onStale = onStale;
+  }
+
+  tell(event: TaskFact): void {
+    this.#events.push(event);
+    this.#start();
+  }
+
+  release(key: TaskKey): void {
+    this.#released.push(key);
+    this.#start();
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  #start(): void {
+    if (this.#sending || this.#closed.signal.aborted) return;
+    this.#sending = true;
+    void this.#send();
+  }
+
+  async #send(): Promise<void> {
+    let pauseMs = 100;
+    while (this.#events.length + this.#released.length > 0 && !this.#closed.signal.aborted) {
+      const report = { events: this.#events, released: this.#released };
+      this.#events = [];
+      this.#released = [];
+      try {
+        for (const key of await this.#channel.report(report)) this.#onStale(key);
+        pauseMs = 100;
+      } catch {
+        // Not delivered: it stays first in line. The control plane's fault is told where the channel was opened.
+        this.#events = [...report.events, ...this.#events];
+        this.#released = [...report.released, ...this.#released];
+        await sleep(this.#host.timers, pauseMs, this.#closed.signal);
+        pauseMs = Math.min(5000, pauseMs * 2);
+      }
+    }
+    this.#sending = false;
+  }
+}

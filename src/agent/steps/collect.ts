@@ -1,0 +1,46 @@
+import { collectOutputs } from '../../blobs/collect.ts';
+import { encodeManifest } from '../../blobs/manifest-codec.ts';
+import type { Output } from '../../core/job/job.ts';
+import { countBeginning } from '../attempt.ts';
+import { readMaterialised } from '../materialised.ts';
+import { readRecords } from '../records.ts';
+import type { StepWork, TaskContext } from '../task-context.ts';
+
+const deadlineMs = 10 * 60_000;
+
+/** Stops what still runs where the order says so, then brings the declared outputs into the store (S5). */
+export const collect: StepWork = async (context) => {
+  const { host, attempt, order } = context;
+  if (order.stop !== null && (await context.stop(order.stop.graceMs)) === 'unkillable') {
+    return { kind: 'NodeFault', message: 'unkillable: a process of it is still alive 60 s after SIGKILL', held: true };
+  }
+  const search = { mark: attempt.mark, directory: attempt.directory, leader: null };
+  await host.processes.release(search);
+  const { exit } = await readRecords({ files: host.files, directory: attempt.directory, label: 'run' });
+  const exitCode = exit?.kind === 'exited' ? exit.exitCode : null;
+  const signal = exit?.kind === 'killed' ? exit.signal : null;
+  if (order.task.spec.outputs.length === 0) {
+    return { kind: 'OutputsCollected', outputs: [], manifest: null, exitCode, signal };
+  }
+  const { outputs, manifest } = await collectDeclared(context);
+  return { kind: 'OutputsCollected', outputs, manifest, exitCode, signal };
+};
+
+async function collectDeclared(context: TaskContext): Promise<{ outputs: readonly Output[]; manifest: string | null }> {
+  const { host, store, attempt, order } = context;
+  const declared = order.task.spec.outputs;
+  if (!(await countBeginning(host.files, attempt, 'collect'))) {
+    const why = 'collecting ended the agent again and again';
+    return { outputs: declared.map((path) => ({ path, state: 'refused', sizeBytes: null, why })), manifest: null };
+  }
+  const materialised = await readMaterialised(host.files, attempt);
+  const collected = await collectOutputs({ workdir: attempt.workdir, declared, materialised, store, host, deadlineMs });
+  const outputs = collected.outputs.map(({ path, state, sizeBytes, why }) => ({
+    path,
+    state,
+    sizeBytes: sizeBytes ?? null,
+    why: why ?? null,
+  }));
+  if (collected.manifest.entries.length === 0) return { outputs, manifest: null };
+  return { outputs, manifest: await store.put(encodeManifest(collected.manifest)) };
+}

@@ -1,0 +1,47 @@
+import { sleep } from '../../host/clock.ts';
+import { environmentOf } from '../environment.ts';
+import { runProcess } from '../process-step.ts';
+import type { StepWork, TaskContext } from '../task-context.ts';
+
+/** Runs the command to its end. The exit code is authoritative (S7). */
+export const run: StepWork = async (context) => {
+  const { host, attempt, order, port, environment, setupShelf } = context;
+  await host.files.makeDirectory(attempt.workdir, { mode: 0o700 });
+  const lastingFolder = await setupShelf.folderFor(order.task, attempt.workdir);
+  const env = environmentOf({ attempt, task: order.task, port, lastingFolder, agent: environment });
+  const ended = new AbortController();
+  try {
+    const end = await runProcess(context, 'run', env, () => {
+      context.tell({ kind: 'JobStarted', port });
+      if (order.task.settings.port && port !== null) void announceEndpoint(context, port, ended.signal);
+    });
+    if (end === null) return null;
+    switch (end.kind) {
+      case 'timed-out':
+        return { kind: 'TimedOut', timeoutMs: end.timeoutMs };
+      case 'fault':
+        return { kind: 'NodeFault', message: end.message, held: end.held };
+      case 'ended':
+        return { kind: 'JobExited', exitCode: end.exitCode, signal: end.signal, detail: end.detail };
+    }
+  } finally {
+    ended.abort();
+  }
+};
+
+const connectEveryMs = 100;
+
+/** Reports the endpoint once the port accepts connections (G2). */
+async function announceEndpoint(
+  { host, advertise, tell, signal }: TaskContext,
+  port: number,
+  ended: AbortSignal,
+): Promise<void> {
+  while (!ended.aborted && !signal.aborted) {
+    if (await host.network.canConnect(port, 1000)) {
+      if (!ended.aborted && !signal.aborted) tell({ kind: 'EndpointOpened', endpoint: `${advertise}:${port}` });
+      return;
+    }
+    await sleep(host.timers, connectEveryMs, ended);
+  }
+}
