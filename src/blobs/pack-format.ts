@@ -6,6 +6,7 @@ import { toHex } from './hex.ts';
  *
  *     16 bytes   "runyard pack 1\n\0"
  *     records    32 bytes SHA-256, 4 bytes length, content
+ *     36 bytes   of 255, which no record can be: the records end here
  *     index      per blob, sorted by hash: 32 bytes SHA-256, 4 bytes offset of the content, 4 bytes length
  *     trailer    4 bytes offset of the index, 4 bytes count, 32 bytes SHA-256 of the index
  *
@@ -35,7 +36,7 @@ export function encodePack(
   digest: (bytes: Uint8Array) => Uint8Array,
 ): Uint8Array {
   const contentBytes = blobs.reduce((sum, { bytes }) => sum + recordHeaderBytes + bytes.length, 0);
-  const indexAt = magic.length + contentBytes;
+  const indexAt = magic.length + contentBytes + recordHeaderBytes;
   const file = new Uint8Array(indexAt + blobs.length * entryBytes + trailerBytes);
   const view = new DataView(file.buffer);
   file.set(magic);
@@ -48,6 +49,7 @@ export function encodePack(
     at = slot.offset + bytes.length;
     return slot;
   });
+  file.fill(0xff, at, indexAt);
   const index = encodeIndex(slots);
   file.set(index, indexAt);
   const trailerAt = indexAt + index.length;
