@@ -1,0 +1,122 @@
+// Writes the tables of docs/reference/ from the sources, between `<!-- generated: NAME -->` and `<!-- end -->`.
+//
+//   node scripts/docs.mjs           writes them
+//   node scripts/docs.mjs --check   writes nothing; exits 1 and names the pages that no longer agree with the sources
+
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { factMeanings, settingMeanings } from './docs-meanings.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const reference = join(root, 'docs/reference');
+const checks = process.argv.includes('--check');
+
+const tables = renderTables(await loadSources());
+const used = new Set();
+const stale = readdirSync(reference)
+  .filter((name) => name.endsWith('.md'))
+  .filter((name) => update(join(reference, name)));
+const unused = Object.keys(tables).filter((name) => !used.has(name));
+if (unused.length > 0) throw new Error(`no page of docs/reference has a place for: ${unused.join(', ')}`);
+if (checks && stale.length > 0) {
+  console.error(`error: docs/reference disagrees with the sources: ${stale.join(', ')}\n  node scripts/docs.mjs`);
+  process.exitCode = 1;
+}
+
+/** The tables of the core, bundled on the spot: Node 20 reads no TypeScript. */
+async function loadSources() {
+  const contents = [
+    "export { refusals } from './src/core/refusal.ts';",
+    "export { endReasons, waitReasons } from './src/core/reason.ts';",
+    "export { factKinds } from './src/core/fact.ts';",
+    "export { jobMoves, orderNames, transitions } from './src/core/job/lifecycle.ts';",
+    "export { builtInSettings, settingKeys } from './src/core/profile/settings.ts';",
+    "export { writeDuration } from './src/core/units.ts';",
+  ].join('\n');
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: root, loader: 'ts' },
+    bundle: true,
+    format: 'esm',
+    write: false,
+    logLevel: 'error',
+  });
+  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
+}
+
+function renderTables(sources) {
+  const { refusals, endReasons, waitReasons, factKinds, jobMoves, transitions } = sources;
+  const pairs = (object) => Object.entries(object).map(([name, text]) => [code(name), text]);
+  return {
+    refusals: table(
+      ['code', 'HTTP status', 'meaning'],
+      Object.entries(refusals).map(([name, { status, meaning }]) => [code(name), String(status), meaning]),
+    ),
+    endReasons: table(['reason', 'meaning'], pairs(endReasons)),
+    waitReasons: table(['reason', 'meaning'], pairs(waitReasons)),
+    jobMoves: table(
+      ['from', 'to'],
+      Object.entries(jobMoves).map(([from, to]) => [code(from), to.map(code).join(', ') || 'nothing: it has ended']),
+    ),
+    transitions: table(['event', 'is news at', 'leads to', 'decides the outcome'], transitionRows(transitions)),
+    facts: table(['fact', 'what became true'], meaningRows(factKinds, factMeanings, 'fact')),
+    settings: table(['key', 'default', 'meaning'], settingRows(sources)),
+  };
+}
+
+function transitionRows(transitions) {
+  const decisions = { no: 'no', failure: 'yes: a failure', 'by-exit': 'yes: by the exit code' };
+  return Object.entries(transitions).map(([event, { at, to, decides, stopsFirst }]) => [
+    code(event),
+    at.map(code).join(' '),
+    code(to) + (stopsFirst ? ', once its processes are stopped' : ''),
+    decisions[decides],
+  ]);
+}
+
+function settingRows({ builtInSettings, settingKeys, writeDuration }) {
+  const defaultOf = (key) => {
+    const value = key.split('.').reduce((object, part) => object[part], builtInSettings);
+    if (value === null || (typeof value === 'object' && Object.keys(value).length === 0)) return '–';
+    return code(key.endsWith('Ms') ? writeDuration(value) : String(value));
+  };
+  return meaningRows(settingKeys, settingMeanings, 'setting').map(([, { key, meaning }], position) => [
+    code(key),
+    defaultOf(settingKeys[position]),
+    meaning,
+  ]);
+}
+
+function meaningRows(names, meanings, what) {
+  const extra = Object.keys(meanings).filter((name) => !names.includes(name));
+  if (extra.length > 0)
+    throw new Error(`scripts/docs-meanings.mjs explains a ${what} that does not exist: ${extra.join(', ')}`);
+  return names.map((name) => {
+    if (meanings[name] === undefined) throw new Error(`scripts/docs-meanings.mjs does not explain the ${what} ${name}`);
+    return [code(name), meanings[name]];
+  });
+}
+
+function table(head, rows) {
+  const lines = [head, head.map(() => '---'), ...rows];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function code(text) {
+  return `\`${text}\``;
+}
+
+/** True when the page was stale. */
+function update(path) {
+  const before = readFileSync(path, 'utf8');
+  const after = before.replace(/(<!-- generated: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g, (_whole, start, name, end) => {
+    if (tables[name] === undefined)
+      throw new Error(`${path} asks for the table ${JSON.stringify(name)}, which does not exist`);
+    used.add(name);
+    return `${start}${tables[name]}\n${end}`;
+  });
+  if (before === after) return false;
+  if (!checks) writeFileSync(path, after);
+  return true;
+}
