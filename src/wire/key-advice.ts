@@ -1,0 +1,99 @@
+import { documentError, type DocumentError, type KeyPath } from './document-error.ts';
+import { jobKeys, workspaceKeys } from './job-table.ts';
+import { arrayKeys, profileKeys, resourceKeys, retryKeys } from './profile-table.ts';
+import { showValue } from './write-value.ts';
+
+const reserved: ReadonlySet<string> = new Set(['image', 'mounts']);
+const privileges: ReadonlySet<string> = new Set(
+  'uid gid user group setuid setgid runAs privileged root sudo capabilities'.split(' '),
+);
+const serviceKeys: ReadonlySet<string> = new Set(
+  'replicas spread restart startup liveness readiness rollout'.split(' '),
+);
+
+/** Which keys there are at a place. */
+const keysAt: Readonly<Record<string, readonly string[]>> = {
+  '': ['job', 'profile'],
+  job: jobKeys,
+  'job.workspace': workspaceKeys,
+  profile: profileKeys,
+  'profile.resources': resourceKeys,
+  'profile.retry': retryKeys,
+  'profile.array': arrayKeys,
+};
+
+/** What to say about a key that does not exist where it stands: why not, and what to write instead. */
+export function unknownKey(path: KeyPath, value: unknown): DocumentError {
+  const key = String(path[path.length - 1]);
+  const place = path.slice(0, -1).join('.');
+  if (reserved.has(key)) {
+    return documentError('RESERVED', `"${key}" is a reserved word and does nothing yet`, path, reservedHint(key));
+  }
+  if (privileges.has(key)) {
+    const message = `"${key}" is refused: a job runs as the user of the agent, with no more rights`;
+    return documentError('PRIVILEGE', message, path, 'remove it, or run the agent as that user');
+  }
+  if (place === '' && key === 'service') return belongsToServices('[service]', path);
+  if (serviceKeys.has(key)) return belongsToServices(`"${key}"`, path);
+  const message = `unknown key "${key}" ${place === '' ? 'at the top of the file' : `in ${placeName(place)}`}`;
+  return documentError('UNKNOWN_KEY', message, path, hintFor(place, key, value));
+}
+
+/** Services come with a later version: what is refused says what works. */
+export function belongsToServices(what: string, path: KeyPath): DocumentError {
+  return documentError(
+    'RESERVED',
+    `${what} belongs to services, which this version does not run yet`,
+    path,
+    'jobs work: write [job] with name and run, and [profile] for how to run it',
+  );
+}
+
+/** `[job]`, or `resources in [profile]`. */
+export function placeName(place: string): string {
+  const [table, ...rest] = place.split('.');
+  return rest.length === 0 ? `[${table}]` : `${rest.join('.')} of [${table}]`;
+}
+
+function reservedHint(key: string): string {
+  return key === 'image'
+    ? 'remove it, and install what the job needs in setup'
+    : 'remove it, and read paths of the node by their absolute names';
+}
+
+function hintFor(place: string, key: string, value: unknown): string {
+  const written = `${key} = ${showValue(value)}`;
+  if (place === 'job' && key === 'profile') return `a profile by name stands above [job]:\n  ${written}\n  [job]`;
+  if ((place === 'job' || place === 'profile') && resourceKeys.includes(key)) {
+    const why = place === 'job' ? '[job] says what to do; needs go into [profile]:' : 'needs go into resources:';
+    return `${why}\n  [profile]\n  resources = { ${written} }`;
+  }
+  if (place === 'job' && profileKeys.includes(key)) {
+    return `[job] says what to do; how to run it goes into [profile]:\n  [profile]\n  ${written}`;
+  }
+  if (place === 'profile' && key === 'name') {
+    return `to use a profile by name, write above [job]:\n  profile = ${showValue(value)}`;
+  }
+  if ((place === 'profile' || place === '') && jobKeys.includes(key)) {
+    return `what to do goes into [job]:\n  [job]\n  ${written}`;
+  }
+  if (place === '' && profileKeys.includes(key)) return `how to run it goes into [profile]:\n  [profile]\n  ${written}`;
+  const known = keysAt[place] ?? [];
+  const near = known.find((one) => distance(one.toLowerCase(), key.toLowerCase()) <= 2);
+  if (near !== undefined) return `did you mean "${near}"?`;
+  return known.length === 0 ? 'remove it' : `the keys here are ${known.join(', ')}`;
+}
+
+/** Levenshtein distance. */
+function distance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= left.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= right.length; j += 1) {
+      const swap = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}
