@@ -21,15 +21,15 @@ export function applyOptions(
   const changes = changesOf(options, more.shellValue ?? (() => undefined));
   const args = more.args ?? submission.spec.args;
   const source = guardDocument(submission.source, 'the submission') as Draft;
-  if (args.length > 0) source['args'] = [...args];
+  if (args.length > 0) source.args = [...args];
   const profile = options.profile ?? submission.profile;
   const wrongName = profile === null ? null : checkName(profile, 'profile');
   if (wrongName !== null) throw new DocumentError(wrongName, ['profile']);
   const layers: SettingsLayer[] = [...submission.layers];
   const origins = new Map<string, string>();
-  if (options.profile !== undefined && typeof source['profile'] !== 'object') source['profile'] = options.profile;
-  if (changes.some((change) => change.path[0] === 'profile') && typeof source['profile'] !== 'object') {
-    source['profile'] = {};
+  if (options.profile !== undefined && typeof source.profile !== 'object') source.profile = options.profile;
+  if (changes.some((change) => change.path[0] === 'profile') && typeof source.profile !== 'object') {
+    source.profile = {};
   }
   for (const change of changes) {
     for (const [depth, key] of change.path.entries()) guardKey(String(key), change.path.slice(0, depth));
@@ -40,7 +40,7 @@ export function applyOptions(
       if (one.path[0] === 'profile') layers.push(layerOf(source, one));
     }
   }
-  const spec = readSpec(source['job'], args, (path) => originOf(origins, path));
+  const spec = readSpec(source.job, args, (path) => originOf(origins, path));
   return { spec, source, profile, layers };
 }
 
@@ -68,7 +68,7 @@ function place(document: Draft, { path, value, how, origin }: Change): void {
   if (how === 'remove') delete table[last];
   else if (how === 'append') table[last] = [...(Array.isArray(table[last]) ? table[last] : []), value];
   else table[last] = value;
-  if (last === 'exclude' && table['workdir'] === undefined) {
+  if (last === 'exclude' && table.workdir === undefined) {
     const hint = 'give it one with --workspace DIR';
     throw documentError('BAD_VALUE', `${origin} without a workspace excludes nothing`, path, hint);
   }
@@ -78,7 +78,7 @@ function place(document: Draft, { path, value, how, origin }: Change): void {
 function layerOf(document: Draft, change: Change): SettingsLayer {
   const depth = change.path[1] === 'resources' || change.path[1] === 'retry' ? 3 : 2;
   const path = change.path.slice(1, depth);
-  let value: unknown = document['profile'];
+  let value: unknown = document.profile;
   for (const key of path) value = (value as Draft)[String(key)];
   const table = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
   const values = readProfile(table, (at) => (startsWith(at, change.path) ? change.origin : null));

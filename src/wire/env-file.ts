@@ -8,7 +8,7 @@ import { documentError } from './document-error.ts';
 export function parseEnvFile(text: string, fileName: string): readonly (readonly [string, string])[] {
   const entries: [string, string][] = [];
   const source = text.replace(/\r\n/g, '\n');
-  const entry = /[ \t]*(?:export[ \t]+)?([^\s=#]+)=(?:"((?:[^"\\]|\\[^])*)"|'([^']*)'|([^\n]*))[ \t]*(?:\n|$)/y;
+  const entry = /[ \t]*(?:export[ \t]+)?([^\s=#]+)=(?:"((?:[^"\\]|\\[\s\S])*)"|'([^']*)'|([^\n]*))[ \t]*(?:\n|$)/y;
   const blank = /[ \t]*(?:#[^\n]*)?(?:\n|$)/y;
   let position = 0;
   while (position < source.length) {
@@ -20,14 +20,14 @@ export function parseEnvFile(text: string, fileName: string): readonly (readonly
     entry.lastIndex = position;
     const found = entry.exec(source);
     if (found?.[1] === undefined) throw badLine(source, position, fileName);
-    entries.push([found[1], valueOf(found[2], found[3], found[4])]);
+    entries.push([found[1], unquote(found[2], found[3], found[4])]);
     position = entry.lastIndex;
   }
   return entries;
 }
 
-function valueOf(double: string | undefined, single: string | undefined, bare: string | undefined): string {
-  if (double !== undefined) return double.replace(/\\([^])/g, (_, escaped: string) => escapes[escaped] ?? escaped);
+function unquote(double: string | undefined, single: string | undefined, bare: string | undefined): string {
+  if (double !== undefined) return double.replace(/\\([\s\S])/g, (_, escaped: string) => escapes[escaped] ?? escaped);
   return single ?? (bare ?? '').trim();
 }
 

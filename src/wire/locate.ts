@@ -81,6 +81,7 @@ function sharedDepth(keys: KeyPath, path: KeyPath): number {
   return depth;
 }
 
+/** A control character of the file must not reach the terminal; it becomes a space, and the carets still fit. */
 function printable(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, ' ');
+  return text.replace(/\p{Cc}/gu, ' ');
 }

@@ -28,7 +28,7 @@ export function parseJobDocument(document: unknown, options: ParseOptions): Subm
     const hint = 'it starts like this:\n  [job]\n  name = "digits"\n  run = "python3 train.py"';
     throw documentError('MISSING_KEY', `${options.origin} has no [job]`, [], hint);
   }
-  const spec = readSpec(job, readArgs(tables['args']));
+  const spec = readSpec(job, readArgs(tables.args));
   if (profile === undefined) return { spec, source: tables, profile: null, layers: [] };
   if (typeof profile === 'string') {
     const wrong = checkName(profile, 'profile');

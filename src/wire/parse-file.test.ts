@@ -195,7 +195,7 @@ describe('bad input in a job file', () => {
   it('takes shell and SQL text in values as the text it is [R4.39]', async () => {
     const value = `'; DROP TABLE facts; -- $(rm -rf /) \\"`;
     const { spec } = await parseJobFile(`${job}env = { A = "${value}" }\n`, 'job.toml');
-    expect(spec.env['A']).toBe(`'; DROP TABLE facts; -- $(rm -rf /) "`);
+    expect(spec.env.A).toBe(`'; DROP TABLE facts; -- $(rm -rf /) "`);
   });
 });
 

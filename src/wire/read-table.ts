@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { RefusalCode } from '../core/refusal.ts';
-import { DocumentError, documentError, type KeyPath } from './document-error.ts';
+import { type DocumentError, documentError, type KeyPath } from './document-error.ts';
 import { placeName, unknownKey } from './key-advice.ts';
 import { showValue } from './write-value.ts';
 
@@ -40,11 +40,11 @@ function describe(
   const key = String(path[path.length - 1]);
   if (value === undefined) {
     const where = placeName(path.slice(0, -1).join('.'));
-    const hint = `add ${key} = … (${expectation(issue)})`;
+    const hint = `add ${key} = … (${issue.message})`;
     return documentError('MISSING_KEY', `${where} has no "${key}"`, path, hint);
   }
   const subject = subjectOf(path) ?? subjectInFile(place, inner);
-  const message = `${subject} is ${showValue(value)}; expected ${expectation(issue)}`;
+  const message = `${subject} is ${showValue(value)}; expected ${issue.message}`;
   return documentError(codeOf(issue), message, path, hintOf(value, path));
 }
 
@@ -55,23 +55,12 @@ function subjectInFile(place: string, inner: KeyPath): string {
 
 /** Wrong numbers are a matter of range, whatever their form; the rest of form. */
 function codeOf(issue: Issue): RefusalCode {
-  switch (issue.code) {
-    case 'too_big':
-    case 'too_small':
-      return 'RANGE';
-    case 'invalid_type':
-      return issue.expected === 'number' || issue.expected === 'int' ? 'RANGE' : 'BAD_VALUE';
-    case 'invalid_union':
-      return issue.errors.some((errors) => errors.some((one) => codeOf(one) === 'RANGE')) ? 'RANGE' : 'BAD_VALUE';
-    case 'custom':
-      return issue.params?.['code'] === 'RANGE' ? 'RANGE' : 'BAD_VALUE';
-    default:
-      return 'BAD_VALUE';
-  }
-}
-
-function expectation(issue: Issue): string {
-  return issue.message;
+  const { code } = issue;
+  if (code === 'too_big' || code === 'too_small') return 'RANGE';
+  if (code === 'invalid_type') return issue.expected === 'number' || issue.expected === 'int' ? 'RANGE' : 'BAD_VALUE';
+  if (code === 'custom') return issue.params?.code === 'RANGE' ? 'RANGE' : 'BAD_VALUE';
+  const inner = code === 'invalid_union' ? issue.errors.flat() : [];
+  return inner.some((one) => codeOf(one) === 'RANGE') ? 'RANGE' : 'BAD_VALUE';
 }
 
 function hintOf(value: unknown, path: KeyPath): string | null {

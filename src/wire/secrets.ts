@@ -1,5 +1,5 @@
 import type { JobSpec } from '../core/job/spec.ts';
-import { DocumentError, documentError } from './document-error.ts';
+import { type DocumentError, documentError } from './document-error.ts';
 
 /**
  * Refuses a submission that refers to a secret: there is no store of secrets in this version, so none is set.

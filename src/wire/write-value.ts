@@ -3,7 +3,7 @@ export function writeValue(value: unknown): string {
   if (value === null || value === undefined) return 'none';
   if (typeof value === 'string') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(writeValue).join(', ')}]`;
-  if (typeof value !== 'object') return String(value);
+  if (typeof value !== 'object') return `${value as number | boolean}`;
   const entries = Object.entries(value);
   if (entries.length === 0) return '{}';
   return `{ ${entries.map(([key, item]) => `${writeKey(key)} = ${writeValue(item)}`).join(', ')} }`;
