@@ -1,5 +1,5 @@
+import { readBatch, type StoredBatch, sealBatch } from './batch.ts';
 import type { AppendRequest, AppendResult, AppendView, Batch, Draft, Lease, LoggedFact } from './fact-log.ts';
-import { readBatch, sealBatch, type StoredBatch } from './batch.ts';
 import { raiseFormat } from './formats.ts';
 import { advanceLogTime, isOutage, type TimeAnchor } from './log-time.ts';
 import { plainJson } from './plain-json.ts';

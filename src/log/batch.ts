@@ -1,7 +1,7 @@
 import type { Digests } from '../host/bytes.ts';
-import type { TimeAnchor } from './log-time.ts';
 import type { Batch, LoggedFact } from './fact-log.ts';
 import { LogError } from './log-error.ts';
+import type { TimeAnchor } from './log-time.ts';
 
 /**
  * A batch as a store keeps it. The hash covers the stored text itself, so it stays valid whatever later versions make of

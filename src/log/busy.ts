@@ -1,5 +1,5 @@
-import { type Clock, sleep, type Timers } from '../host/clock.ts';
 import type { Chance } from '../host/chance.ts';
+import { type Clock, sleep, type Timers } from '../host/clock.ts';
 import { HostError } from '../host/files.ts';
 import { isBusy } from './sqlite-connection.ts';
 
@@ -17,12 +17,13 @@ export interface BusyHost {
  * do not grow, so that whoever has waited long has the same chance as whoever has just come.
  */
 export async function retryWhileBusy<T>(host: BusyHost, attempt: () => T): Promise<T> {
-  const startedMs = host.clock.bootMs();
+  let startedMs: number | null = null;
   for (;;) {
     try {
       return attempt();
     } catch (error) {
       if (!isBusy(error)) throw error;
+      startedMs ??= host.clock.bootMs();
       if (host.clock.bootMs() - startedMs > patienceMs) throw heldTooLong(error);
     }
     await sleep(host.timers, 1 + host.chance.fraction() * 2);

@@ -9,7 +9,7 @@ const networkFileSystems: ReadonlySet<string> = new Set([
 ]);
 
 /** Refuses a directory on a network mount, naming it. Where the system lists no mounts (macOS), nothing can be told. */
-export async function requireLocal(files: Files, directory: string): Promise<void> {
+export async function requireLocal(files: Pick<Files, 'read' | 'realPath'>, directory: string): Promise<void> {
   const listed = await files.read('/proc/self/mountinfo');
   if (listed === null) return;
   const path = (await files.realPath(directory)) ?? directory;

@@ -23,8 +23,11 @@ export function advanceLogTime(last: TimeAnchor | null, clock: Clock): TimeAncho
   const bootId = clock.bootId();
   const bootMs = Math.floor(clock.bootMs());
   if (last === null) return { nowMs: atMs, atMs, bootId, bootMs };
-  const passedMs = last.bootId === bootId ? bootMs - last.bootMs : atMs - last.atMs;
-  return { nowMs: last.nowMs + Math.max(0, passedMs), atMs, bootId, bootMs };
+  const isSameBoot = last.bootId === bootId;
+  const passedMs = isSameBoot ? bootMs - last.bootMs : atMs - last.atMs;
+  // Two processes read boot time a few milliseconds apart; going back to the smaller reading would count those twice.
+  const anchorBootMs = isSameBoot ? Math.max(last.bootMs, bootMs) : bootMs;
+  return { nowMs: last.nowMs + Math.max(0, passedMs), atMs, bootId, bootMs: anchorBootMs };
 }
 
 /** True when more log time passed than an attended log ever lets pass. */

@@ -1,7 +1,7 @@
-import type { ArchivedRecord, ArchiveFilter, StoredAnswer } from './fact-log.ts';
 import type { StoredBatch } from './batch.ts';
-import { undoableMap } from './undoable-map.ts';
+import type { ArchivedRecord, ArchiveFilter, StoredAnswer } from './fact-log.ts';
 import type { Head, LogTables, StoredLease, StoredSnapshot, Writer } from './tables.ts';
+import { undoableMap } from './undoable-map.ts';
 
 /** Tables in memory with transactions: `end(false)` takes back everything since `begin`. */
 export interface MemoryTables extends LogTables {

@@ -1,5 +1,5 @@
 import type { FactLog, LoggedFact } from './fact-log.ts';
-import { plainFormats, type Formats } from './formats.ts';
+import { type Formats, plainFormats } from './formats.ts';
 import { createMemoryTables, type MemoryTables } from './memory-tables.ts';
 import { newHead } from './new-head.ts';
 import { openLog } from './open-log.ts';

@@ -1,5 +1,5 @@
-import type { FactLog, LoggedFact } from './fact-log.ts';
 import { append } from './append.ts';
+import type { FactLog, LoggedFact } from './fact-log.ts';
 import { type Formats, requireFormat } from './formats.ts';
 import { dropLease, readLeases, renewLease } from './leases.ts';
 import { advanceLogTime } from './log-time.ts';
@@ -42,6 +42,7 @@ export async function openLog<Fact extends LoggedFact>(
     ...{ store, host, formats, self },
     incarnation: head.incarnation,
     anchor: head.anchor,
+    format: head.format,
     unknownFact: null,
     writersCheckedMs: -Infinity,
   });
@@ -49,6 +50,7 @@ export async function openLog<Fact extends LoggedFact>(
 
 function createFactLog<Fact extends LoggedFact>(session: LogSession<Fact>): FactLog<Fact> {
   const { store, host } = session;
+  let closing: Promise<void> | null = null;
   const look = <T>(work: (tables: LogTables) => T): Promise<T> => store.read(work);
   const change = <T>(work: (tables: LogTables) => Outcome<T>): Promise<T> => writeTo(session, work);
   return {
@@ -69,11 +71,19 @@ function createFactLog<Fact extends LoggedFact>(session: LogSession<Fact>): Fact
     readLeases: () => readLeases(session),
     dropLease: (name, holder) => dropLease(session, name, holder),
     nowMs: () => advanceLogTime(session.anchor, host.clock).nowMs,
-    close: async () => {
-      await unregister(session);
-      await store.close();
+    close: () => {
+      closing ??= closeLog(session);
+      return closing;
     },
   };
+}
+
+async function closeLog<Fact extends LoggedFact>(session: LogSession<Fact>): Promise<void> {
+  try {
+    await unregister(session);
+  } finally {
+    await session.store.close();
+  }
 }
 
 function recordBlobs(tables: LogTables, hashes: readonly string[]): Outcome<undefined> {

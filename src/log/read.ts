@@ -1,5 +1,5 @@
-import type { Batch, LoggedFact } from './fact-log.ts';
 import { genesisHash, readBatch, type StoredBatch, verifyChain } from './batch.ts';
+import type { Batch, LoggedFact } from './fact-log.ts';
 import { LogError } from './log-error.ts';
 import { checkHead, decodeFact, type LogSession } from './session.ts';
 import type { LogTables } from './tables.ts';

@@ -19,6 +19,8 @@ export interface LogSession<Fact extends LoggedFact> {
   readonly incarnation: string;
   /** The latest anchor seen: log time is extrapolated from it. */
   anchor: TimeAnchor;
+  /** The log's format when it was last looked at. */
+  format: number;
   /** Set once this process met a fact that it does not know: it writes nothing from then on. */
   unknownFact: UnknownFactError | null;
   /** Boot time of the last look for dead writers that hold back the log's format. */
@@ -47,6 +49,7 @@ export function checkHead<Fact extends LoggedFact>(session: LogSession<Fact>, he
   }
   requireFormat(session.formats, head.format);
   session.anchor = head.anchor;
+  session.format = head.format;
   return head;
 }
 

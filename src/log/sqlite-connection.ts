@@ -34,7 +34,7 @@ export function openConnection(path: string): Connection {
     return prepared;
   };
   // The closures hold on to `database`: its statements alone do not keep it alive.
-  const connection: Connection = {
+  return {
     all: (sql, ...values) => translate(path, () => statement(sql).all(...values) as readonly Row[]),
     get: (sql, ...values) => translate(path, () => (statement(sql).get(...values) as Row | undefined) ?? null),
     run: (sql, ...values) => translate(path, () => Number(statement(sql).run(...values).changes)),
@@ -45,18 +45,16 @@ export function openConnection(path: string): Connection {
       translate(path, () => database.close());
     },
   };
-  requireSqlite(connection);
-  return connection;
 }
 
 export function isBusy(error: unknown): boolean {
   return error instanceof HostError && error.code === 'EBUSY';
 }
 
-function requireSqlite(connection: Connection): void {
+/** Throws OLD_SQLITE unless the library is new enough. */
+export function requireSqlite(connection: Connection): void {
   const version = String(connection.get('SELECT sqlite_version() AS version')?.version);
   if (isRecent(version)) return;
-  connection.close();
   throw new LogError(
     'OLD_SQLITE',
     `SQLite ${version} can damage a log that several processes write; expected ${oldestSqlite.join('.')} or newer. ` +

@@ -27,6 +27,7 @@ export function createSqliteStore(
   const watcher = createWatcher(connection, { host, doorbell });
   let pause: Promise<void> = Promise.resolve();
   let closed = false;
+  let flushes: boolean | null = null;
 
   const refuseWhenClosed = (): void => {
     if (closed) throw new LogError('CLOSED_LOG', `${path}: the log was closed; open it again`);
@@ -35,8 +36,11 @@ export function createSqliteStore(
     await pause;
     await retryWhileBusy(host, () => {
       refuseWhenClosed();
-      // FULL flushes at each commit; NORMAL leaves that to the next one that is FULL.
-      connection.run(durable ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL');
+      if (flushes !== durable) {
+        // FULL flushes at each commit; NORMAL leaves that to the next one that is FULL.
+        connection.run(durable ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL');
+        flushes = durable;
+      }
       connection.run('BEGIN IMMEDIATE');
     });
     const outcome = workOrRollBack(connection, () => work(tables));
@@ -45,8 +49,10 @@ export function createSqliteStore(
     await commit(host, connection, {
       isCommitted: outcome.isCommitted && (() => outcome.isCommitted?.(tables) ?? false),
     });
-    if (isShared) pause = sleep(host.timers, pauseMs);
-    doorbell.ring();
+    if (isShared) {
+      pause = sleep(host.timers, pauseMs);
+      doorbell.ring();
+    }
     checkpoint();
     return outcome.result;
   };

@@ -1,6 +1,8 @@
 import { HostError } from '../host/files.ts';
 import type { Host } from '../host/host.ts';
 import { retryWhileBusy } from './busy.ts';
+import { largestLogBytes } from './checkpoint.ts';
+import { integer } from './columns.ts';
 import { createDoorbell } from './doorbell.ts';
 import type { FactLog, LoggedFact } from './fact-log.ts';
 import { type Formats, plainFormats } from './formats.ts';
@@ -9,10 +11,9 @@ import { newHead } from './new-head.ts';
 import { openLog } from './open-log.ts';
 import type { LogHost } from './session.ts';
 import { writeHead } from './sqlite-batches.ts';
-import { type Connection, openConnection } from './sqlite-connection.ts';
+import { type Connection, openConnection, requireSqlite } from './sqlite-connection.ts';
 import { schemaSteps } from './sqlite-schema.ts';
 import { createSqliteStore } from './sqlite-store.ts';
-import { integer } from './columns.ts';
 
 export type SqliteLogHost = LogHost & Pick<Host, 'files'>;
 
@@ -47,7 +48,7 @@ export async function openSqliteLog<Fact extends LoggedFact>({
   const connection = openConnection(path);
   try {
     await setUp(connection, { path, host, formats: formats.current });
-    if (maxSizeBytes !== undefined) limitSize(connection, maxSizeBytes);
+    if (maxSizeBytes !== undefined) await retryWhileBusy(host, () => limitSize(connection, maxSizeBytes));
     const doorbell = await createDoorbell(host.files, `${directory}/doorbell`);
     return await openLog(createSqliteStore(connection, { path, host, doorbell }), { host, formats, pid });
   } catch (error) {
@@ -61,7 +62,9 @@ async function setUp(
   { path, host, formats }: { path: string; host: SqliteLogHost; formats: readonly number[] },
 ): Promise<void> {
   await makePrivate(path, host);
+  await retryWhileBusy(host, () => requireSqlite(connection));
   await retryWhileBusy(host, () => connection.get('PRAGMA journal_mode = WAL'));
+  await retryWhileBusy(host, () => connection.get(`PRAGMA journal_size_limit = ${largestLogBytes}`));
   const stepsHad = await retryWhileBusy(host, () => schemaVersion(connection));
   if (stepsHad >= schemaSteps.length) return;
   await retryWhileBusy(host, () => connection.run('BEGIN IMMEDIATE'));

@@ -1,7 +1,7 @@
-import type { ArchivedRecord, ArchiveFilter, Lease, StoredAnswer } from './fact-log.ts';
-import type { StoredBatch } from './batch.ts';
-import type { TimeAnchor } from './log-time.ts';
 import type { ProcessIdentity } from '../host/processes.ts';
+import type { StoredBatch } from './batch.ts';
+import type { ArchivedRecord, ArchiveFilter, Lease, StoredAnswer } from './fact-log.ts';
+import type { TimeAnchor } from './log-time.ts';
 
 /** The one row that says where the log stands. */
 export interface Head {

@@ -18,10 +18,10 @@ export function createWatcher(
 ): Watcher {
   const listeners = new Set<() => void>();
   let stop: (() => void) | null = null;
-  let version = 0;
+  let version: number | null = null;
 
   const look = (): void => {
-    const now = dataVersionUnlessBusy(connection);
+    const now = dataVersion(connection);
     if (now === null || now === version) return;
     version = now;
     for (const listener of [...listeners]) listener();
@@ -61,17 +61,13 @@ export function createWatcher(
   };
 }
 
-/** Busy is rare here (another process recovers the file) and the next look is soon. */
-function dataVersionUnlessBusy(connection: Connection): number | null {
+/** Null when the file is busy, which is rare here (another process recovers it): the next look is soon. */
+function dataVersion(connection: Connection): number | null {
   try {
-    return dataVersion(connection);
+    const row = connection.get('PRAGMA data_version');
+    return row === null ? null : integer(row, 'data_version');
   } catch (error) {
     if (isBusy(error)) return null;
     throw error;
   }
-}
-
-function dataVersion(connection: Connection): number {
-  const row = connection.get('PRAGMA data_version');
-  return row === null ? 0 : integer(row, 'data_version');
 }

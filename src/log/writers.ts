@@ -5,6 +5,7 @@ import type { Writer } from './tables.ts';
 
 /** How often, in boot time, a process looks whether those that hold back the format are still alive. */
 const recheckMs = 1_000;
+const nobody: ReadonlySet<string> = new Set();
 
 /**
  * The ids of registered writers that are certainly dead. Asked before the lock is taken, since the answer needs awaits.
@@ -14,12 +15,12 @@ export async function findDeadWriters<Fact extends LoggedFact>(
   session: LogSession<Fact>,
 ): Promise<ReadonlySet<string>> {
   const { store, host, formats } = session;
+  const next = session.format + 1;
+  if (!formats.current.includes(next)) return nobody;
   const bootMs = host.clock.bootMs();
-  if (bootMs - session.writersCheckedMs < recheckMs) return new Set();
-  const blocking = await store.read((tables) => {
-    const next = tables.head().format + 1;
-    return formats.current.includes(next) ? tables.writers().filter((writer) => !writer.supports.includes(next)) : [];
-  });
+  if (bootMs - session.writersCheckedMs < recheckMs) return nobody;
+  const writers = await store.read((tables) => tables.writers());
+  const blocking = writers.filter((writer) => !writer.supports.includes(next));
   session.writersCheckedMs = bootMs;
   return deadAmong(host, blocking);
 }

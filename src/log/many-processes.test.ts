@@ -1,0 +1,77 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { WriterReport } from './hot-writer.testsuite.ts';
+import { createTemporaryHost } from './node-host.testsuite.ts';
+import { type Noted, noted } from './noted.testsuite.ts';
+import { openSqliteLog } from './sqlite.ts';
+
+const real = createTemporaryHost();
+const program = `${real.directory}/hot-writer.mjs`;
+afterAll(real.remove);
+
+beforeAll(async () => {
+  symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), `${real.directory}/node_modules`);
+  await build({
+    entryPoints: [fileURLToPath(new URL('./hot-writer.testsuite.ts', import.meta.url))],
+    ...{ bundle: true, platform: 'node', format: 'esm', outfile: program, logLevel: 'error' },
+    external: ['@photostructure/sqlite'],
+  });
+});
+
+it('lets eight processes append to one file at once: nothing is lost, nobody sees a lock error, and none waits unfairly [I1]', async () => {
+  const path = `${real.directory}/log.db`;
+  const writers = Array.from({ length: 8 }, (_, index) =>
+    startWriter(path, { name: `w${index}`, forMs: 1_500, untilSeq: 400 }),
+  );
+  for (const writer of writers) await writer.said('ready');
+  for (const writer of writers) writer.child.stdin.end('go\n');
+  const reports = await Promise.all(writers.map((writer) => writer.report()));
+
+  const log = await openSqliteLog<Noted>({ path, host: real.host, pid: process.pid });
+  const facts = (await log.readAfter(0)).flatMap((batch) => batch.facts);
+  await log.close();
+  for (const { name, commits } of reports) {
+    const own = facts.filter((fact) => fact.by === name);
+    expect(own).toEqual(Array.from({ length: commits }, (_, count) => noted(name, count)));
+  }
+  const commits = reports.map((report) => report.commits).toSorted((a, b) => a - b);
+  console.log(
+    `commits ${commits.join(' ')}, worst wait ${Math.max(...reports.map((report) => report.worstWaitMs))} ms`,
+  );
+  expect(facts).toHaveLength(commits.reduce((sum, count) => sum + count, 0));
+  expect(commits[0]).toBeGreaterThan((commits[7] ?? 0) / 3);
+});
+
+function startWriter(
+  path: string,
+  { name, forMs, untilSeq }: { name: string; forMs: number; untilSeq: number },
+): { child: ChildProcessWithoutNullStreams; said(text: string): Promise<void>; report(): Promise<WriterReport> } {
+  const child = spawn(process.execPath, [program, path, name, String(forMs), String(untilSeq)]);
+  let output = '';
+  let errors = '';
+  child.stderr.on('data', (bytes: Buffer) => {
+    errors += bytes.toString();
+  });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const heard = (text: string): Promise<void> =>
+    new Promise((resolve) => {
+      child.stdout.on('data', (bytes: Buffer) => {
+        output += bytes.toString();
+        if (output.includes(text)) resolve();
+      });
+    });
+  const ready = heard('ready');
+  return {
+    child,
+    said: () =>
+      Promise.race([ready, ended.then(() => Promise.reject(new Error(`writer ${name} ended early: ${errors}`)))]),
+    report: async () => {
+      await ended;
+      if (errors !== '' || child.exitCode !== 0) throw new Error(`writer ${name} exited ${child.exitCode}: ${errors}`);
+      return JSON.parse(output.slice(output.indexOf('{'))) as WriterReport;
+    },
+  };
+}
