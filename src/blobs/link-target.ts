@@ -56,8 +56,13 @@ export function relativeTarget(link: Link, root: string): string {
   const parts = normalParts(target);
   const rootParts = normalParts(root);
   if (rootParts.some((part, i) => parts[i] !== part)) return target;
-  const up = path.split('/').length - 1;
-  const relative = [...Array.from({ length: up }, () => '..'), ...parts.slice(rootParts.length)].join('/');
+  const inside = parts.slice(rootParts.length);
+  const from = parentOf(path)
+    .split('/')
+    .filter((part) => part !== '');
+  const shared = from.findIndex((part, i) => part !== inside[i]);
+  const common = shared < 0 ? Math.min(from.length, inside.length) : shared;
+  const relative = [...from.slice(common).map(() => '..'), ...inside.slice(common)].join('/');
   return relative === '' ? '.' : relative;
 }
 
