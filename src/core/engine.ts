@@ -40,7 +40,7 @@ export function step(
       const leaving = fact.kind === 'JobArchived' ? state.jobs.get(fact.job) : undefined;
       evolve(state, fact, context);
       if (leaving !== undefined) archived.push(leaving);
-      queue.push(...follow(state, fact, context.nowMs));
+      for (const following of follow(state, fact, context.nowMs)) queue.push(following);
     }
   };
   const answers = commands.map((command) => {

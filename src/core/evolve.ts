@@ -79,8 +79,9 @@ function hold(state: State, job: Job, fact: Extract<JobFact, { kind: 'NodeFault'
   const task = findTask(job, fact)?.task;
   const node = task === undefined ? undefined : state.nodes.get(task.node);
   const allocation = node?.allocations.get(taskKeyText(fact));
-  if (node !== undefined && allocation !== undefined)
-    node.allocations.set(taskKeyText(fact), { ...allocation, held: true });
+  if (node === undefined || allocation === undefined) return;
+  node.allocations.set(taskKeyText(fact), { ...allocation, held: true });
+  state.derived.held.add(taskKeyText(fact));
 }
 
 function free(state: State, job: Job, fact: Extract<JobFact, { kind: 'AttemptEnded' }>): void {

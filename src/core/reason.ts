@@ -29,6 +29,7 @@ export const waitReasons = {
   busy: 'The nodes that fit are taken by other work.',
   'array-limit': 'The array runs as many at once as it may.',
   backoff: 'The next attempt starts after a delay.',
+  unconfirmed: 'Processes of the attempt before may still run, and the job must never run twice.',
   'node-away': 'The node it was placed on is not connected.',
   draining: 'The nodes that fit are being drained.',
   'too-few-nodes': 'It needs more nodes at once than there are.',
@@ -63,9 +64,15 @@ export function signalNumber(name: string): number | null {
 
 /** The outcome of a command that ended by itself. */
 export function exitOutcome(exit: { exitCode: number | null; signal: number | null; detail?: string | null }): Outcome {
-  const how = exit.signal !== null ? `killed by signal ${exit.signal}` : `exited with code ${exit.exitCode ?? 0}`;
+  const how = howItExited(exit);
   const message = exit.detail ? `${how}: ${exit.detail}` : how;
   return { reason: 'exit', exitCode: exit.exitCode, signal: exit.signal, message };
+}
+
+/** `exited with code 3`, `killed by signal 9`. */
+export function howItExited(exit: { readonly exitCode: number | null; readonly signal: number | null }): string {
+  if (exit.signal !== null) return `killed by signal ${exit.signal}`;
+  return exit.exitCode === null ? 'ended without an exit code' : `exited with code ${exit.exitCode}`;
 }
 
 /** True for the one way a job can end well. */

@@ -43,6 +43,9 @@ export function fromRecords(records: readonly string[]): State {
     }
   }
   for (const job of state.jobs.values()) state.derived.pending.update(job);
+  for (const node of state.nodes.values()) {
+    for (const [task, allocation] of node.allocations) if (allocation.held) state.derived.held.add(task);
+  }
   state.derived.placementDue = true;
   return state;
 }

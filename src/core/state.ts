@@ -19,6 +19,8 @@ export interface State {
 
 export interface Derived {
   readonly pending: PendingQueue;
+  /** Keys of the tasks that hold what they were given although their attempt ended. */
+  readonly held: Set<string>;
   /** Supply or demand changed since the last placement pass. */
   placementDue: boolean;
 }
@@ -29,6 +31,12 @@ export function emptyState(): State {
     jobs: new Map(),
     nodes: new Map(),
     profiles: new Map(),
-    derived: { pending: new PendingQueue(), placementDue: false },
+    derived: { pending: new PendingQueue(), held: new Set(), placementDue: false },
   };
+}
+
+/** Whether processes of an ended attempt may still live; `own` is how the keys of its job or element begin. */
+export function isHeld(held: ReadonlySet<string>, own: string): boolean {
+  for (const task of held) if (task.startsWith(own)) return true;
+  return false;
 }

@@ -15,6 +15,7 @@ export function checkSpec(spec: JobSpec): Refusal | null {
     checkArguments(spec.args, 'job.args') ??
     checkEnvironment(spec) ??
     firstRefusal(spec.outputs, (path) => checkOutputPath(path)) ??
+    checkBytes(spec.workspace?.workdir ?? '', 'job.workspace.workdir') ??
     firstRefusal(spec.workspace?.exclude ?? [], (pattern) => checkBytes(pattern, 'job.workspace.exclude'))
   );
 }
@@ -52,12 +53,40 @@ export function checkSettings(settings: Settings): Refusal | null {
     range(settings.priority, 'priority', -1000, 1000) ??
     range(resources.cpus, 'resources.cpus', 0, 4096, false) ??
     (resources.gpus === 'all' ? null : range(resources.gpus, 'resources.gpus', 0, 4096)) ??
+    sizeRange(resources.memoryMiB, 'resources.memory') ??
+    sizeRange(resources.gpuMemoryMiB, 'resources.gpuMemory') ??
+    sizeRange(resources.diskMiB, 'resources.disk') ??
+    range(settings.graceMs, 'grace', 0, Number.MAX_SAFE_INTEGER) ??
     (array === null ? null : range(array.size, 'array.size', 1, 1_000_000)) ??
     (array?.maxRunning == null ? null : range(array.maxRunning, 'array.maxRunning', 1, 1_000_000)) ??
     (settings.timeoutMs === null ? null : range(settings.timeoutMs, 'timeout', 1, Number.MAX_SAFE_INTEGER)) ??
     firstRefusal(retry.onExit, (code) => range(code, 'retry.onExit', 1, 255)) ??
     firstRefusal(settings.setupReuse, (path) => checkOutputPath(path))
   );
+}
+
+/** `indices` name elements of the array, each once; null stands for all of it. */
+export function checkIndices(indices: readonly number[] | null, settings: Settings): Refusal | null {
+  if (indices === null) return null;
+  if (settings.array === null)
+    return refuse('BAD_VALUE', 'indices were given for a job that is no array', { path: 'indices' });
+  const { size } = settings.array;
+  const wrong = indices.find((index) => !Number.isInteger(index) || index < 0 || index >= size);
+  if (wrong !== undefined) {
+    return refuse('RANGE', `index ${wrong} is not in the array; expected a whole number from 0 to ${size - 1}`, {
+      path: 'indices',
+    });
+  }
+  if (indices.length > 0 && new Set(indices).size === indices.length) return null;
+  return refuse('BAD_VALUE', indices.length === 0 ? 'no index was given' : 'an index was given twice', {
+    path: 'indices',
+  });
+}
+
+const largestSizeMiB = 2 ** 33;
+
+function sizeRange(sizeMiB: number | null, key: string): Refusal | null {
+  return sizeMiB === null ? null : range(sizeMiB, key, 0, largestSizeMiB);
 }
 
 function range(value: number, key: string, least: number, most: number, whole = true): Refusal | null {

@@ -4,8 +4,8 @@ import type { Fact } from '../fact.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import type { State } from '../state.ts';
 import type { TaskFact } from './facts.ts';
-import { findTask, type TaskKey, taskKeyText } from './job.ts';
-import { judgeEvent } from './lifecycle.ts';
+import { findTask, type Job, stepNeeds, type Task, type TaskKey, taskKeyText } from './job.ts';
+import { judgeEvent, skipTo, transitions } from './lifecycle.ts';
 
 /**
  * What a node says happened. News becomes facts, repetitions nothing; attempts that are no longer the current one are
@@ -19,42 +19,70 @@ export function decideReport(state: State, report: NodeReport): Decision | Refus
   }
   const facts: Fact[] = [];
   const stale: TaskKey[] = [];
-  const steps = new Map<string, Set<string>>();
+  const ahead = new Map<string, Ahead>();
+  const held = new Set<string>();
   for (const event of report.events) {
-    const judged = judge(state, report.node, event, steps);
+    const judged = judge(state, report.node, event, ahead);
     if (judged === 'foreign')
       return refuse('NOT_ASSIGNED', `task ${taskKeyText(event)} was never placed on ${report.node}`);
     if (judged === 'stale')
       stale.push({ job: event.job, index: event.index, rank: event.rank, attempt: event.attempt });
     if (judged === 'news') facts.push(event);
+    if (judged === 'news' && event.kind === 'NodeFault' && event.held) held.add(taskKeyText(event));
   }
-  for (const key of report.released) {
-    const task = taskKeyText(key);
-    if (node.allocations.get(task)?.held === true) facts.push({ kind: 'AllocationReleased', node: node.name, task });
+  for (const task of new Set(report.released.map(taskKeyText))) {
+    const isHeld = node.allocations.get(task)?.held === true || held.has(task);
+    if (isHeld) facts.push({ kind: 'AllocationReleased', node: node.name, task });
   }
   return { facts, answer: { kind: 'reported', stale } };
 }
 
-/** `seen` holds what the same report already said of a task: its events follow one another before any is folded. */
+/** Where a task will stand once the events before this one in the same report have been folded. */
+type Ahead = Pick<Task, 'step' | 'started' | 'endpoint'>;
+
 function judge(
   state: State,
   node: string,
   event: TaskFact,
-  seen: Map<string, Set<string>>,
+  ahead: Map<string, Ahead>,
 ): 'news' | 'repetition' | 'stale' | 'foreign' {
-  const found = findTask(state.jobs.get(event.job), event);
-  if (found === null) return 'stale';
+  const job = state.jobs.get(event.job);
+  const found = findTask(job, event);
+  if (job === undefined || found === null) return 'stale';
   if (found.task.node !== node) return 'foreign';
   const name = taskKeyText(event);
-  const earlier = seen.get(name) ?? new Set();
-  seen.set(name, earlier);
-  if (earlier.has(event.kind)) return 'repetition';
-  const judged = judgeEvent(event.kind, found.task.step);
-  const repeats =
-    event.kind === 'JobStarted'
-      ? found.task.started
-      : event.kind === 'EndpointOpened' && found.task.endpoint === event.endpoint;
-  if (repeats || judged === 'repetition' || (judged === 'early' && earlier.size === 0)) return 'repetition';
-  earlier.add(event.kind);
+  const stands = ahead.get(name) ?? found.task;
+  if (judgeEvent(event.kind, stands.step) !== 'news' || saysNothingNew(event, stands)) return 'repetition';
+  ahead.set(name, standsAfter(job, event, stands));
   return 'news';
+}
+
+/** Events that leave a task at its step are news only once. */
+function saysNothingNew(event: TaskFact, stands: Ahead): boolean {
+  switch (event.kind) {
+    case 'JobStarted':
+      return stands.started;
+    case 'EndpointOpened':
+      return stands.endpoint === event.endpoint;
+    case 'TaskPrepared':
+      return stands.endpoint === `${event.address}:${event.port}`;
+    default:
+      return false;
+  }
+}
+
+function standsAfter(job: Job, event: TaskFact, stands: Ahead): Ahead {
+  const { to, stopsFirst } = transitions[event.kind];
+  const needs = stepNeeds(job);
+  const waits = event.kind === 'TaskPrepared' && needs.barrier;
+  return {
+    step: waits ? 'prepare' : skipTo(to, needs, stopsFirst),
+    started: stands.started || event.kind === 'JobStarted',
+    endpoint: endpointAfter(event) ?? stands.endpoint,
+  };
+}
+
+function endpointAfter(event: TaskFact): string | null {
+  if (event.kind === 'EndpointOpened') return event.endpoint;
+  return event.kind === 'TaskPrepared' ? `${event.address}:${event.port}` : null;
 }

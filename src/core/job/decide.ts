@@ -3,14 +3,19 @@ import { type DecideContext, type Decision, done } from '../decide.ts';
 import { mergeSettings, type SettingsLayer } from '../profile/settings.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import type { State } from '../state.ts';
-import { checkSettings, checkSpec } from './check-spec.ts';
+import { checkIndices, checkName, checkSettings, checkSpec } from './check-spec.ts';
 import { elementCount } from './job.ts';
 
 export function decideSubmitJob(state: State, command: SubmitJob, context: DecideContext): Decision | Refusal {
   const named = profileLayers(state, command.profile);
   if (!Array.isArray(named)) return named as Refusal;
   const { settings, origins } = mergeSettings([...named, ...command.layers]);
-  const wrong = checkSpec(command.spec) ?? checkSettings(settings) ?? checkBlobs(command, context);
+  const wrong =
+    checkSpec(command.spec) ??
+    checkName(command.project, 'project') ??
+    checkSettings(settings) ??
+    checkIndices(command.indices, settings) ??
+    checkBlobs(command, context);
   if (wrong !== null) return wrong;
   const id = command.ids.find((one) => !state.jobs.has(one) && !context.archivedIds.has(one));
   if (id === undefined) return refuse('ID_TAKEN', 'every id drawn for the job is taken already');
@@ -63,7 +68,8 @@ export function decideStopJob(state: State, command: Extract<Command, { kind: 'S
   const { indices, by } = command;
   for (const index of indices ?? []) {
     if (job.elements.has(index)) continue;
-    const exists = job.indices === null ? index >= 0 && index < elementCount(job) : job.indices.includes(index);
+    const inArray = Number.isInteger(index) && index >= 0 && index < elementCount(job);
+    const exists = job.indices === null ? inArray : job.indices.includes(index);
     if (!exists) return refuse('NOT_FOUND', `${job.id} has no index ${index}`);
   }
   const graceMs = command.graceMs ?? job.settings.graceMs;

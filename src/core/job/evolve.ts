@@ -1,4 +1,4 @@
-import { exitOutcome, type Outcome } from '../reason.ts';
+import { exitOutcome, howItExited, isSuccess, type Outcome } from '../reason.ts';
 import type { Derived } from '../state.ts';
 import { advanceCursor, findTask, type Element, type Job, type LiveElement, stepNeeds, type Task } from './job.ts';
 import type { JobFact, TaskFact } from './facts.ts';
@@ -147,7 +147,7 @@ function verdictOf(element: LiveElement, fact: TaskFact): Outcome | null {
   const rank = element.tasks.length > 1 ? `rank ${fact.rank} ` : '';
   switch (fact.kind) {
     case 'SetupFailed': {
-      const how = fact.signal !== null ? `killed by signal ${fact.signal}` : `exited with code ${fact.exitCode ?? 1}`;
+      const how = howItExited(fact);
       const where = fact.line === null ? '' : ` at line ${fact.line.number}: ${fact.line.text}`;
       return {
         reason: 'setup-failed',
@@ -158,7 +158,7 @@ function verdictOf(element: LiveElement, fact: TaskFact): Outcome | null {
     }
     case 'JobExited': {
       const outcome = exitOutcome(fact);
-      const failed = outcome.exitCode !== 0;
+      const failed = !isSuccess(outcome);
       const last = element.tasks.every(
         (peer) => peer.rank === fact.rank || peer.step === 'collect' || peer.step === 'ended',
       );
@@ -196,9 +196,9 @@ function decideVerdict(job: Job, element: LiveElement, verdict: Outcome, graceMs
 
 function stop(job: Job, fact: Extract<JobFact, { kind: 'OperatorStop' }>, time: FactTime): void {
   const outcome: Outcome = { reason: 'stopped', exitCode: null, signal: null, message: fact.message };
-  for (const [index, element] of job.elements) {
-    if (fact.indices !== null && !fact.indices.includes(index)) continue;
-    if (element.kind !== 'live') continue;
+  for (const index of fact.indices ?? job.elements.keys()) {
+    const element = job.elements.get(index);
+    if (element?.kind !== 'live') continue;
     if (element.verdict === null) decideVerdict(job, element, outcome, fact.graceMs);
     else if (element.stop !== null) element.stop = { graceMs: Math.min(element.stop.graceMs, fact.graceMs) };
   }
@@ -248,6 +248,6 @@ function end(
   time: FactTime,
 ): void {
   job.elements.set(index, { kind: 'ended', attempt: last.attempt, outcome, tasks: last.tasks, endedAtMs: time.atMs });
-  if (outcome.reason === 'exit' && outcome.exitCode === 0) job.completed += 1;
+  if (isSuccess(outcome)) job.completed += 1;
   else job.failed += 1;
 }

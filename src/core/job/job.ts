@@ -146,7 +146,10 @@ export function stepNeeds(job: Job): StepNeeds {
   };
 }
 
-/** The state that people see. A task that only claims its node leaves the job pending (S3). */
+/**
+ * The state that people see. A task that only claims its node leaves the job pending (S3); between the end of its last
+ * attempt and its own, in the same step, a job that ran is still running.
+ */
 export function jobState(job: Job): JobState {
   if (job.outcome !== null) return job.outcome.reason === 'exit' && job.outcome.exitCode === 0 ? 'COMPLETED' : 'FAILED';
   if (job.live > 0) {
@@ -154,7 +157,8 @@ export function jobState(job: Job): JobState {
       if (element.kind === 'live' && element.tasks.some((task) => task.step !== 'claimed')) return 'RUNNING';
     }
   }
-  return 'PENDING';
+  const isOver = job.startedAtMs !== null && job.completed + job.failed === elementCount(job);
+  return isOver ? 'RUNNING' : 'PENDING';
 }
 
 export function findTask(job: Job | undefined, key: TaskKey): { element: LiveElement; task: Task } | null {

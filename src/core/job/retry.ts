@@ -6,22 +6,15 @@ const longestDelayMs = 30_000;
 
 /**
  * Log time at which the next attempt may start, or null when this one was the last (U2).
- * A lost or faulty node is no fault of the work: its next attempt starts at once. A named exit code waits 1 s, doubling to 30 s.
+ * A lost or faulty node is no fault of the work: its next attempt starts at once, unless its profile says `fail`. A named exit code waits 1 s, doubling to 30 s.
  */
-export function nextAttemptAtMs(
-  job: Job,
-  _index: number,
-  attempt: number,
-  outcome: Outcome,
-  nowMs: number,
-): number | null {
+export function nextAttemptAtMs(job: Job, attempt: number, outcome: Outcome, nowMs: number): number | null {
   const { retry, onNodeLoss } = job.settings;
   if (isSuccess(outcome) || attempt >= retry.maxAttempts) return null;
   switch (outcome.reason) {
     case 'node-lost':
-      return onNodeLoss === 'fail' ? null : nowMs;
     case 'node-fault':
-      return nowMs;
+      return onNodeLoss === 'fail' ? null : nowMs;
     case 'exit':
       return retry.onExit.includes(shellCode(outcome))
         ? nowMs + Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1))

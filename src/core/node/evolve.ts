@@ -23,9 +23,11 @@ export function evolveNode(state: State, fact: NodeFact, nowMs: number): void {
       break;
     case 'NodeRemoved':
       state.nodes.delete(fact.node);
+      for (const task of node.allocations.keys()) state.derived.held.delete(task);
       break;
     case 'AllocationReleased':
       node.allocations.delete(fact.task);
+      state.derived.held.delete(fact.task);
       break;
   }
 }

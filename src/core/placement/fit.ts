@@ -1,6 +1,7 @@
 import { type FreeCapacity, freeCapacity, type Gpu, type Node } from '../node/node.ts';
 import type { Allocation } from '../job/facts.ts';
 import type { Needs } from '../profile/settings.ts';
+import { writeSize } from '../units.ts';
 
 /** Why a task does not go onto a node now, most lasting cause first. */
 export type WhyNot =
@@ -40,7 +41,7 @@ export function neverFits(node: Node, needs: Needs): WhyNot | null {
     if (node.capacity.labels[key] !== value) return { kind: 'labels', label: `${key}=${value}` };
   }
   const suitable = suitableGpus(node.capacity.gpus, needs).length;
-  const gpus = needs.gpus === 'all' ? 0 : needs.gpus;
+  const gpus = needs.gpus === 'all' ? wholeNodeGpus(node, needs) : needs.gpus;
   if (gpus > suitable) {
     return { kind: 'never', what: 'GPUs', needs: gpus, has: suitable, detail: describeGpuWish(needs) };
   }
@@ -54,15 +55,22 @@ export function neverFits(node: Node, needs: Needs): WhyNot | null {
   return null;
 }
 
+/** All of a node's GPUs, and at least one where a kind of GPU is asked for: every one must be of that kind. */
+function wholeNodeGpus(node: Node, needs: Needs): number {
+  const least = needs.gpuType === null && needs.gpuMemoryMiB === null ? 0 : 1;
+  return Math.max(least, node.capacity.gpus.length);
+}
+
 function takeFrom(node: Node, needs: Needs, free: FreeCapacity): Allocation | WhyNot {
-  const memoryMiB = needs.memoryMiB ?? 0;
   const wholeNode = needs.gpus === 'all';
+  const memoryMiB = wholeNode ? node.capacity.memoryMiB : (needs.memoryMiB ?? 0);
   const cpus = wholeNode ? Math.max(needs.cpus, node.capacity.cpus) : needs.cpus;
   const wanted = wholeNode ? node.capacity.gpus.length : Number(needs.gpus);
   const gpus = suitableGpus(free.gpus, needs);
   if (gpus.length < wanted) return { kind: 'busy', what: 'GPUs', needs: wanted, free: gpus.length };
   if (free.cpus < cpus) return { kind: 'busy', what: 'cores', needs: cpus, free: Math.max(0, free.cpus) };
-  if (free.memoryMiB < memoryMiB) return { kind: 'busy', what: 'memory', needs: memoryMiB, free: free.memoryMiB };
+  if (free.memoryMiB < memoryMiB)
+    return { kind: 'busy', what: 'memory', needs: memoryMiB, free: Math.max(0, free.memoryMiB) };
   return { node: node.name, devices: gpus.slice(0, wanted).map((gpu) => gpu.uuid), cpus, memoryMiB };
 }
 
@@ -75,7 +83,7 @@ function suitableGpus(gpus: readonly Gpu[], needs: Needs): readonly Gpu[] {
 }
 
 function describeGpuWish(needs: Needs): string | null {
-  const parts = [needs.gpuType, needs.gpuMemoryMiB === null ? null : `at least ${needs.gpuMemoryMiB} MiB`];
+  const parts = [needs.gpuType, needs.gpuMemoryMiB === null ? null : `at least ${writeSize(needs.gpuMemoryMiB)}`];
   const text = parts.filter((part) => part !== null).join(', ');
   return text === '' ? null : text;
 }

@@ -2,7 +2,7 @@ import type { Fact } from '../fact.ts';
 import type { Allocation } from '../job/facts.ts';
 import { elementCount, indexAt, type Job } from '../job/job.ts';
 import { type FreeCapacity, freeCapacity, type Node } from '../node/node.ts';
-import type { State } from '../state.ts';
+import { isHeld, type State } from '../state.ts';
 import { fitOnNode, isAllocation } from './fit.ts';
 import { comesBefore } from './pending-queue.ts';
 
@@ -15,7 +15,7 @@ type Placed = Extract<Fact, { kind: 'AttemptPlaced' }>;
 export function place(state: State, nowMs: number, limit: number): readonly Placed[] {
   const facts: Placed[] = [];
   const pool = new Pool(state);
-  const shapes = [...state.derived.pending.shapes()].map((jobs) => new Candidates(jobs, nowMs));
+  const shapes = [...state.derived.pending.shapes()].map((jobs) => new Candidates(state, jobs, nowMs));
   while (facts.length < limit) {
     const best = bestOf(shapes);
     if (best === null) break;
@@ -49,13 +49,15 @@ function bestOf(
 
 /** The elements of one shape's jobs that may be placed now, in order. */
 class Candidates {
+  readonly #state: State;
   readonly #jobs: readonly Job[];
   readonly #nowMs: number;
   #position = 0;
   #queue: { index: number; attempt: number }[] | null = null;
   #next = 0;
 
-  constructor(jobs: readonly Job[], nowMs: number) {
+  constructor(state: State, jobs: readonly Job[], nowMs: number) {
+    this.#state = state;
     this.#jobs = jobs;
     this.#nowMs = nowMs;
   }
@@ -64,7 +66,7 @@ class Candidates {
     for (;;) {
       const job = this.#jobs[this.#position];
       if (job === undefined) return null;
-      this.#queue ??= placeable(job, this.#nowMs);
+      this.#queue ??= placeable(this.#state, job, this.#nowMs);
       const element = this.#queue[this.#next];
       if (element !== undefined) return { job, ...element };
       this.#position += 1;
@@ -85,13 +87,13 @@ class Candidates {
 /** A pass never places more of one job than a node could start before the next pass. */
 const mostPerJob = 1024;
 
-function placeable(job: Job, nowMs: number): { index: number; attempt: number }[] {
+function placeable(state: State, job: Job, nowMs: number): { index: number; attempt: number }[] {
   const room = Math.min(mostPerJob, (job.settings.array?.maxRunning ?? Number.POSITIVE_INFINITY) - job.live);
   const found: { index: number; attempt: number }[] = [];
   for (const index of job.requeued) {
     if (found.length >= room) return found;
     const element = job.elements.get(index);
-    if (element?.kind === 'pending' && element.notBeforeMs <= nowMs)
+    if (element?.kind === 'pending' && element.notBeforeMs <= nowMs && !waitsForRelease(state, job, index))
       found.push({ index, attempt: element.attempt + 1 });
   }
   const count = elementCount(job);
@@ -100,6 +102,11 @@ function placeable(job: Job, nowMs: number): { index: number; attempt: number }[
     if (!job.elements.has(index)) found.push({ index, attempt: 1 });
   }
   return found;
+}
+
+/** A job that must never run twice waits until nothing of the attempt before is left (`onNodeLoss: wait`). */
+export function waitsForRelease(state: State, job: Job, index: number): boolean {
+  return job.settings.onNodeLoss === 'wait' && isHeld(state.derived.held, `${job.id}.${index}.`);
 }
 
 /** What is free on every node, less what this pass has given away. */

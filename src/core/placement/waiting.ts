@@ -5,6 +5,7 @@ import type { Waiting } from '../reason.ts';
 import type { State } from '../state.ts';
 import { describeDuration, writeSize } from '../units.ts';
 import { fitOnNode, isAllocation, type WhyNot } from './fit.ts';
+import { waitsForRelease } from './place.ts';
 
 /** Why a job has something that waits; null when nothing of it does. Computed when it is asked for (B10). */
 export function whyWaiting(state: State, job: Job, nowMs: number): Waiting | null {
@@ -14,6 +15,8 @@ export function whyWaiting(state: State, job: Job, nowMs: number): Waiting | nul
   if (job.cursor >= elementCount(job) && job.requeued.size === 0) return null;
   const backoff = backoffOf(job, nowMs);
   if (backoff !== null) return backoff;
+  const unconfirmed = unconfirmedOf(state, job);
+  if (unconfirmed !== null) return unconfirmed;
   const most = job.settings.array?.maxRunning ?? null;
   if (most !== null && job.live >= most) {
     return { reason: 'array-limit', message: `runs ${job.live} at once, as many as it may` };
@@ -41,6 +44,14 @@ function backoffOf(job: Job, nowMs: number): Waiting | null {
     reason: 'backoff',
     message: `attempt ${next.attempt + 1} starts in ${describeDuration(next.notBeforeMs - nowMs)}${cause}`,
   };
+}
+
+function unconfirmedOf(state: State, job: Job): Waiting | null {
+  if (job.cursor < elementCount(job)) return null;
+  for (const index of job.requeued) if (!waitsForRelease(state, job, index)) return null;
+  const left = [...state.derived.held].find((task) => task.startsWith(`${job.id}.`));
+  if (left === undefined) return null;
+  return { reason: 'unconfirmed', message: `processes of ${left} may still run, and it must never run twice` };
 }
 
 /** Why these needs fit nowhere right now, by the node that comes nearest. */

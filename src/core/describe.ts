@@ -1,0 +1,125 @@
+import type { Fact } from './fact.ts';
+import { parseTaskKey } from './job/job.ts';
+import type { TaskFact } from './job/facts.ts';
+import { howItExited } from './reason.ts';
+import { describeDuration } from './units.ts';
+
+/** One fact as one line for a person, without its time (`yard events`). Pure; never more than one line. */
+export function describeFact(fact: Fact): string {
+  return oneLine(describe(fact));
+}
+
+/** The job and the node that a fact is about, as far as it names them. */
+export function factSubject(fact: Fact): { readonly job: string | null; readonly node: string | null } {
+  switch (fact.kind) {
+    case 'NodeJoined':
+    case 'NodeLeft':
+    case 'NodeDrained':
+    case 'NodeResumed':
+    case 'NodeRemoved':
+      return { job: null, node: fact.node };
+    case 'AllocationReleased':
+      return { job: parseTaskKey(fact.task)?.job ?? null, node: fact.node };
+    case 'ProfileApplied':
+      return { job: null, node: null };
+    case 'AttemptPlaced':
+      return { job: fact.job, node: fact.tasks.length === 1 ? (fact.tasks[0]?.node ?? null) : null };
+    default:
+      return { job: fact.job, node: null };
+  }
+}
+
+function describe(fact: Fact): string {
+  switch (fact.kind) {
+    case 'JobSubmitted':
+      return `${fact.job} submitted by ${fact.owner}${submittedAs(fact)}`;
+    case 'AttemptPlaced':
+      return `${attemptText(fact)} placed on ${fact.tasks.map(allocationText).join(', ')}`;
+    case 'AttemptEnded':
+      return `${attemptText(fact)} ended (${fact.outcome.reason}): ${fact.outcome.message}${fact.retryAtMs === null ? '' : '; another follows'}`;
+    case 'RetryRequested':
+      return `${attemptText(fact)} is to be followed by another, asked for by ${fact.by}`;
+    case 'OperatorStop':
+      return `${fact.job}${partsText(fact.indices)} is to stop: ${fact.message}, ${describeDuration(fact.graceMs)} of grace`;
+    case 'Unschedulable':
+      return `${fact.job} can never be placed: ${fact.message}`;
+    case 'JobEnded':
+      return `${fact.job} ended (${fact.outcome.reason}): ${fact.outcome.message}`;
+    case 'JobArchived':
+      return `${fact.job} went to the archive`;
+    case 'NodeJoined':
+      return `node ${fact.node} joined: ${fact.capacity.cpus} cores, ${fact.capacity.memoryMiB} MiB, ${fact.capacity.gpus.length} GPUs, version ${fact.version}`;
+    case 'NodeLeft':
+      return `node ${fact.node} left`;
+    case 'NodeDrained':
+      return `node ${fact.node} takes no new work, asked for by ${fact.by}: ${fact.reason}`;
+    case 'NodeResumed':
+      return `node ${fact.node} takes work again, asked for by ${fact.by}`;
+    case 'NodeRemoved':
+      return `node ${fact.node} removed by ${fact.by}`;
+    case 'AllocationReleased':
+      return `node ${fact.node} confirmed that nothing of ${fact.task} is left`;
+    case 'ProfileApplied':
+      return `profile ${fact.name}@${fact.revision} applied by ${fact.by}`;
+    default:
+      return `${taskText(fact)} ${describeTask(fact)}`;
+  }
+}
+
+function describeTask(fact: TaskFact): string {
+  switch (fact.kind) {
+    case 'NodeReady':
+      return 'has a node that is ready';
+    case 'WorkspaceMaterialized':
+      return 'has its workspace';
+    case 'SetupCompleted':
+      return fact.reused ? 'reuses an earlier setup' : 'finished its setup';
+    case 'SetupFailed':
+      return `failed in setup: ${howItExited(fact)}${fact.line === null ? '' : ` at line ${fact.line.number}: ${fact.line.text}`}`;
+    case 'TaskPrepared':
+      return `is prepared at ${fact.address}:${fact.port}`;
+    case 'JobStarted':
+      return fact.port === null ? 'started' : `started with port ${fact.port}`;
+    case 'EndpointOpened':
+      return `accepts connections at ${fact.endpoint}`;
+    case 'JobExited':
+      return `${howItExited(fact)}${fact.detail ? `: ${fact.detail}` : ''}`;
+    case 'TimedOut':
+      return `ran longer than its timeout of ${describeDuration(fact.timeoutMs)}`;
+    case 'GaveUp':
+      return `gave up: ${fact.message}`;
+    case 'OutputsCollected':
+      return `has its outputs collected: ${fact.outputs.filter((one) => one.state === 'collected').length} of ${fact.outputs.length}`;
+    case 'NodeFault':
+      return `was failed by its node: ${fact.message}${fact.held ? '; processes of it may still run' : ''}`;
+    case 'NodeLost':
+      return `lost its node: ${fact.message}`;
+  }
+}
+
+function submittedAs(fact: Extract<Fact, { kind: 'JobSubmitted' }>): string {
+  const size = fact.indices?.length ?? fact.settings.array?.size ?? null;
+  const array = size === null ? '' : `, an array of ${size}`;
+  return `${array}${fact.retryOf === null ? '' : `, a retry of ${fact.retryOf}`}`;
+}
+
+function attemptText(fact: { readonly job: string; readonly index: number; readonly attempt: number }): string {
+  return `attempt ${fact.attempt} of ${fact.job}${fact.index === 0 ? '' : `/${fact.index}`}`;
+}
+
+function taskText(fact: TaskFact): string {
+  return `${attemptText(fact)}${fact.rank === 0 ? '' : ` rank ${fact.rank}`}`;
+}
+
+function allocationText(task: { readonly node: string; readonly devices: readonly string[] }): string {
+  return task.devices.length === 0 ? task.node : `${task.node} with ${task.devices.join(' and ')}`;
+}
+
+function partsText(indices: readonly number[] | null): string {
+  return indices === null ? '' : `/${indices.join(',')}`;
+}
+
+/** Messages come from outside and may have any characters; control characters become spaces. */
+function oneLine(text: string): string {
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trimEnd();
+}

@@ -1,0 +1,208 @@
+import type { Answer, Command, NodeReport, SubmitJob } from './command.ts';
+import { step, type StepResult } from './engine.ts';
+import { evolve } from './evolve.ts';
+import type { Fact } from './fact.ts';
+import type { TaskEvent } from './job/facts.ts';
+import { type Job, jobState, type LiveElement, type Task, type TaskKey } from './job/job.ts';
+import type { JobSpec } from './job/spec.ts';
+import type { Capacity } from './node/node.ts';
+import { ordersFor } from './node/orders.ts';
+import type { PartialSettings } from './profile/settings.ts';
+import { toRecords } from './records.ts';
+import { isRefusal, type Refusal } from './refusal.ts';
+import { emptyState, type State } from './state.ts';
+
+const wallStartMs = Date.UTC(2026, 0, 1);
+
+/** A state and all that was done to it: commands go through the engine one step at a time, in virtual time. */
+export class Scenario {
+  state: State = emptyState();
+  nowMs = 0;
+  readonly facts: { readonly fact: Fact; readonly nowMs: number }[] = [];
+  readonly archived = new Map<string, Job>();
+  readonly instances = new Map<string, string>();
+  #drawn = 0;
+
+  step(...commands: readonly Command[]): StepResult {
+    const result = step(this.state, commands, contextAt(this.nowMs));
+    for (const fact of result.facts) this.facts.push({ fact, nowMs: this.nowMs });
+    for (const job of result.archived) this.archived.set(job.id, job);
+    return result;
+  }
+
+  /** One command that must not be refused; its answer. */
+  do(command: Command): Answer {
+    const [answer] = this.step(command).answers;
+    if (answer === undefined || isRefusal(answer)) throw new Error(`refused: ${JSON.stringify(answer)}`);
+    return answer;
+  }
+
+  /** One command that must be refused and change nothing; the refusal. */
+  refused(command: Command): Refusal {
+    const before = toRecords(this.state).join('\n');
+    const { answers, facts } = this.step(command);
+    const [answer] = answers;
+    if (!isRefusal(answer)) throw new Error(`not refused: ${JSON.stringify(answer)}`);
+    if (facts.length > 0 || toRecords(this.state).join('\n') !== before) throw new Error('a refusal changed the state');
+    return answer;
+  }
+
+  /** Time passes and is noticed. */
+  pass(ms: number): StepResult {
+    this.nowMs += ms;
+    return this.step({ kind: 'Tick' });
+  }
+
+  submit(profile: PartialSettings = {}, spec: Partial<JobSpec> = {}, more: Partial<SubmitJob> = {}): string {
+    this.#drawn += 1;
+    const answer = this.do(submission(`job-${this.#drawn}`, profile, spec, more));
+    if (answer.kind !== 'submitted') throw new Error('a submission was answered with something else');
+    return answer.job;
+  }
+
+  join(node: string, capacity: Partial<Capacity> = {}, more: { bootId?: string; inventory?: TaskKey[] } = {}): void {
+    const instance = `${node}-${this.facts.length}`;
+    this.instances.set(node, instance);
+    this.do(joining(node, instance, capacity, more));
+  }
+
+  leave(node: string): void {
+    this.do({ kind: 'LeaveNode', node, instance: this.instances.get(node) ?? '' });
+  }
+
+  /** Events of one task, told by the node it is on. */
+  report(key: TaskKey, ...events: readonly TaskEvent[]): StepResult {
+    const node = this.task(key.job, key.index, key.rank).node;
+    return this.step(
+      this.reportOf(
+        node,
+        events.map((event) => ({ ...key, ...event })),
+      ),
+    );
+  }
+
+  reportOf(node: string, events: NodeReport['events'], released: readonly TaskKey[] = []): NodeReport {
+    return { kind: 'NodeReport', node, instance: this.instances.get(node) ?? '', events, released };
+  }
+
+  /** The job, alive or archived. */
+  job(id: string): Job {
+    const job = this.state.jobs.get(id) ?? this.archived.get(id);
+    if (job === undefined) throw new Error(`no job ${id}`);
+    return job;
+  }
+
+  stateOf(id: string): string {
+    return jobState(this.job(id));
+  }
+
+  live(id: string, index = 0): LiveElement {
+    const element = this.job(id).elements.get(index);
+    if (element?.kind !== 'live') throw new Error(`${id}/${index} is ${element?.kind ?? 'untouched'}`);
+    return element;
+  }
+
+  task(id: string, index = 0, rank = 0): Task {
+    const task = this.job(id).elements.get(index)?.tasks[rank];
+    if (task === undefined) throw new Error(`no task ${id}/${index} rank ${rank}`);
+    return task;
+  }
+
+  /** Key of the current attempt's task. */
+  key(id: string, index = 0, rank = 0): TaskKey {
+    return { job: id, index, rank, attempt: this.live(id, index).attempt };
+  }
+
+  /** `<task>:<step>` of every order that stands, sorted. */
+  orders(): readonly string[] {
+    const texts: string[] = [];
+    for (const node of this.state.nodes.keys()) {
+      for (const [key, order] of ordersFor(this.state, node)) texts.push(`${key}:${order.step}`);
+    }
+    return texts.sort();
+  }
+
+  kinds(from = 0): readonly string[] {
+    return this.facts.slice(from).map(({ fact }) => fact.kind);
+  }
+
+  /** The state that the facts alone give. */
+  replayed(): State {
+    const state = emptyState();
+    for (const { fact, nowMs } of this.facts) evolve(state, fact, contextAt(nowMs));
+    return state;
+  }
+}
+
+export function contextAt(nowMs: number) {
+  return { nowMs, atMs: wallStartMs + nowMs, archivedIds: new Set<string>(), missingBlobs: new Set<string>() };
+}
+
+export function specOf(more: Partial<JobSpec> = {}): JobSpec {
+  return { name: 'job', run: 'true', setup: null, workspace: null, outputs: [], env: {}, args: [], ...more };
+}
+
+export function submission(
+  id: string,
+  profile: PartialSettings = {},
+  spec: Partial<JobSpec> = {},
+  more: Partial<SubmitJob> = {},
+): SubmitJob {
+  const layers = [{ origin: 'job.toml', values: profile }];
+  const workspace = spec.workspace ? { manifest: 'a'.repeat(64), files: 1, sizeBytes: 10 } : null;
+  return {
+    kind: 'SubmitJob',
+    spec: specOf(spec),
+    source: { job: { name: 'job' } },
+    profile: null,
+    layers,
+    workspace,
+    project: 'default',
+    owner: 'ada',
+    retryOf: null,
+    indices: null,
+    ids: [id],
+    ...more,
+  };
+}
+
+export function capacityOf(more: Partial<Capacity> = {}): Capacity {
+  return { cpus: 4, memoryMiB: 8192, gpus: [], labels: {}, ...more };
+}
+
+export function gpus(
+  node: string,
+  count: number,
+  name = 'NVIDIA H100 80GB HBM3',
+  memoryMiB = 81_920,
+): Capacity['gpus'] {
+  return Array.from({ length: count }, (_, index) => ({ uuid: `GPU-${node}-${index}`, index, name, memoryMiB }));
+}
+
+export function joining(
+  node: string,
+  instance: string,
+  capacity: Partial<Capacity> = {},
+  more: { bootId?: string; inventory?: TaskKey[] } = {},
+): Extract<Command, { kind: 'JoinNode' }> {
+  return {
+    kind: 'JoinNode',
+    node,
+    instance,
+    bootId: more.bootId ?? 'boot-1',
+    capacity: capacityOf(capacity),
+    advertise: '127.0.0.1',
+    platform: 'linux',
+    version: '0.1.0',
+    inventory: more.inventory ?? [],
+  };
+}
+
+export const exited = (exitCode: number): TaskEvent => ({ kind: 'JobExited', exitCode, signal: null, detail: null });
+export const collected: TaskEvent = {
+  kind: 'OutputsCollected',
+  outputs: [],
+  manifest: null,
+  exitCode: null,
+  signal: null,
+};
