@@ -5,6 +5,7 @@ import { isBusy } from './sqlite-connection.ts';
 
 /** A lock held this long is not contention: its holder has been stopped in the middle of a commit. */
 const patienceMs = 30_000;
+const longestPauseMs = 2;
 
 export interface BusyHost {
   readonly clock: Clock;
@@ -26,7 +27,7 @@ export async function retryWhileBusy<T>(host: BusyHost, attempt: () => T): Promi
       startedMs ??= host.clock.bootMs();
       if (host.clock.bootMs() - startedMs > patienceMs) throw heldTooLong(error);
     }
-    await sleep(host.timers, 1 + host.chance.fraction() * 2);
+    await sleep(host.timers, host.chance.fraction() * longestPauseMs);
   }
 }
 

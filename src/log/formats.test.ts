@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { add } from './contract.testsuite.ts';
+import { add } from './contract-store.testsuite.ts';
 import type { FactLog } from './fact-log.ts';
 import { type Formats, plainFormats, raiseFormat } from './formats.ts';
 import { UnknownFactError } from './log-error.ts';

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { add, describeFactLog, testClock } from './contract.testsuite.ts';
+import { describeFactLog } from './contract.testsuite.ts';
+import { add, testClock } from './contract-store.testsuite.ts';
 import type { FactLog } from './fact-log.ts';
 import { createMemoryStore, openMemoryLog } from './memory.ts';
 import { createTemporaryHost } from './node-host.testsuite.ts';

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { add, describeFactLog, testClock } from './contract.testsuite.ts';
+import { describeFactLog } from './contract.testsuite.ts';
+import { add, testClock } from './contract-store.testsuite.ts';
 import type { FactLog } from './fact-log.ts';
 import { createTemporaryHost } from './node-host.testsuite.ts';
 import { type Noted, noted } from './noted.testsuite.ts';

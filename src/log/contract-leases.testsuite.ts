@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import { add, type Given } from './contract-store.testsuite.ts';
+import { type Noted, noted } from './noted.testsuite.ts';
+
+export function testLeasesAndTime({ store }: Given): void {
+  it('gives a lease to one holder at a time, and to each new one a higher epoch [I14]', async () => {
+    const [one, two] = [await store().open(), await store().open()];
+    const first = await one.renewLease({ name: 'node', holder: 'a', forMs: 30_000 });
+    expect(first).toMatchObject({ holder: 'a', epoch: 1, untilMs: one.nowMs() + 30_000 });
+    expect(await two.renewLease({ name: 'node', holder: 'b', forMs: 30_000 })).toBeNull();
+    store().clock.bootMs += 20_000;
+    expect(await one.renewLease({ name: 'node', holder: 'a', forMs: 30_000 })).toMatchObject({ epoch: 1 });
+    store().clock.bootMs += 30_000;
+    expect(await two.readLeases()).toMatchObject([{ name: 'node', holder: 'a' }]);
+    expect(await two.renewLease({ name: 'node', holder: 'b', forMs: 30_000 })).toMatchObject({ holder: 'b', epoch: 2 });
+    await one.dropLease('node', 'a');
+    expect(await one.readLeases()).toMatchObject([{ holder: 'b', epoch: 2 }]);
+    await two.dropLease('node', 'b');
+    expect(await one.readLeases()).toEqual([]);
+    expect(await one.renewLease({ name: 'node', holder: 'b', forMs: 1 })).toMatchObject({ epoch: 3 });
+    expect(await one.readAfter(0)).toEqual([]);
+  });
+
+  it('shows a decision the leases that it asks for', async () => {
+    const log = await store().open();
+    const lease = await log.renewLease({ name: 'node', holder: 'a', forMs: 30_000 });
+    await log.append({ afterSeq: 0, leases: ['node', 'other'] }, (view) => {
+      expect([...view.leases.values()]).toEqual([lease]);
+      return null;
+    });
+  });
+
+  it('lets log time advance by boot time alone when the wall clock jumps two years [C28] [I7]', async () => {
+    const log = await store().open();
+    const before = await add(log, [noted('a', 1)]);
+    store().clock.wallMs += 2 * 365 * 86_400_000;
+    store().clock.bootMs += 500;
+    const ahead = await add(log, [noted('a', 2)]);
+    store().clock.wallMs -= 4 * 365 * 86_400_000;
+    store().clock.bootMs += 500;
+    const back = await add(log, [noted('a', 3)]);
+    expect([ahead.nowMs - before.nowMs, back.nowMs - ahead.nowMs]).toEqual([500, 500]);
+    expect(log.nowMs()).toBe(back.nowMs);
+    expect(back.atMs).toBe(store().clock.wallMs);
+  });
+
+  it('knows an outage until the next batch, also when a lease was renewed first', async () => {
+    const log = await store().open();
+    const isAfterOutage = async (facts: readonly Noted[]): Promise<boolean> => {
+      let found = false;
+      await log.append({ afterSeq: 0 }, (view) => {
+        found = view.afterOutage;
+        return { facts };
+      });
+      return found;
+    };
+    await add(log, [noted('a', 1)]);
+    for (let beats = 0; beats < 20; beats += 1) {
+      store().clock.bootMs += 5_000;
+      await log.renewLease({ name: 'node', holder: 'a', forMs: 30_000 });
+    }
+    expect(await isAfterOutage([])).toBe(false);
+    store().clock.bootMs += 61_000;
+    await log.renewLease({ name: 'node', holder: 'a', forMs: 30_000 });
+    expect(await isAfterOutage([])).toBe(true);
+    expect(await isAfterOutage([noted('a', 2)])).toBe(true);
+    expect(await isAfterOutage([])).toBe(false);
+    Object.assign(store().clock, { bootId: 'boot-2', bootMs: 10, wallMs: store().clock.wallMs + 3_600_000 });
+    expect(await isAfterOutage([noted('a', 3)])).toBe(true);
+  });
+}
