@@ -183,6 +183,8 @@ export interface Nodes {
   remove(name: string): Promise<void>;
   /** True when some process serves the node name right now. */
   isRunning(name: string): Promise<boolean>;
+  /** The name a node of this machine has unless it is told otherwise. */
+  defaultName(): string;
   /** Serves a node in this process; null when another process already does. */
   start(options?: NodeOptions): Promise<RunningNode | null>;
 }

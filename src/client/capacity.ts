@@ -1,0 +1,29 @@
+import { findDevices } from '../agent/devices.ts';
+import type { Capacity } from '../core/node/node.ts';
+import type { Host } from '../host/host.ts';
+import type { NodeOptions } from './api.ts';
+
+/** What the node offers: the machine's own, less the limits a person set. `--cpus` may also declare more than there are. */
+export async function readCapacity(host: Host, options: NodeOptions): Promise<{ capacity: Capacity; problem: string | null }> {
+  const { machine, processes } = host;
+  const { gpus: found, problem } = await findDevices(processes, machine.path());
+  const gpus = found.map(({ uuid, index, model, memoryMiB }) => ({ uuid, index, name: model, memoryMiB }));
+  return {
+    capacity: {
+      cpus: options.cpus ?? machine.cpus(),
+      memoryMiB: options.memoryMiB ?? machine.memoryMiB(),
+      gpus: gpus.slice(0, options.gpus ?? gpus.length),
+      labels: options.labels ?? {},
+    },
+    problem,
+  };
+}
+
+const longestName = 50;
+
+/** The host's name as a node name. */
+export function defaultNodeName(host: Host): string {
+  const [short] = host.machine.hostname().toLowerCase().split('.');
+  const name = (short ?? '').replaceAll(/[^a-z0-9-]+/g, '-').replace(/^-+/, '').slice(0, longestName);
+  return name === '' ? 'node' : name;
+}

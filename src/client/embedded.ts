@@ -1,0 +1,23 @@
+import type { BlobStore } from '../blobs/blob-store.ts';
+import type { ControlPlane } from '../control/control-plane.ts';
+import type { Answer, Command } from '../core/command.ts';
+import { isRefusal } from '../core/refusal.ts';
+import type { ExecuteOptions } from '../control/control-plane.ts';
+import type { Host } from '../host/host.ts';
+import { RefusalError } from './refusal-error.ts';
+
+/** What every part of the embedded client works with. */
+export interface Embedded {
+  readonly home: string;
+  readonly host: Host;
+  readonly plane: ControlPlane;
+  readonly store: BlobStore;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Carries a command out; a refusal is thrown as a RefusalError. */
+export async function execute(embedded: Embedded, command: Command, options: ExecuteOptions = {}): Promise<Answer> {
+  const answer = await embedded.plane.execute(command, options);
+  if (isRefusal(answer)) throw new RefusalError(answer);
+  return answer;
+}

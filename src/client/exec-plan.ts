@@ -1,0 +1,26 @@
+import { attemptOf, readJournal } from '../agent/attempt.ts';
+import { environmentOf } from '../agent/environment.ts';
+import { createSetupShelf } from '../agent/setup-shelf.ts';
+import { refuse } from '../core/refusal.ts';
+import type { ExecPlan } from './api.ts';
+import type { Embedded } from './embedded.ts';
+import { requireJob } from './job-handle.ts';
+import { RefusalError } from './refusal-error.ts';
+import { oneTask } from './task-place.ts';
+
+/** The directory and the environment of a live task, for a command to run beside it. */
+export async function execPlan(embedded: Embedded, reference: { id: string; part: number | null }): Promise<ExecPlan> {
+  const { home, host, plane } = embedded;
+  await plane.catchUp();
+  const job = await requireJob(embedded, reference.id);
+  const { key, task } = oneTask(job, reference.part);
+  const nodeDirectory = `${home}/nodes/${task.node}`;
+  const attempt = attemptOf(nodeDirectory, task.node, key);
+  const journal = await readJournal(host.files, attempt);
+  if (journal === null || job.outcome !== null) {
+    throw new RefusalError(refuse('WRONG_STATE', `${job.id} does not run: there is nothing to run a command beside`, { hint: `yard logs ${job.id}` }));
+  }
+  const lastingFolder = await createSetupShelf(host, `${nodeDirectory}/setups`).folderFor(journal.task, attempt.workdir);
+  const env = environmentOf({ attempt, task: journal.task, port: journal.port, lastingFolder, agent: process.env });
+  return { node: task.node, workdir: attempt.workdir, env };
+}

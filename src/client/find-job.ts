@@ -1,0 +1,47 @@
+import { jobOfRecord } from '../control/archive.ts';
+import type { Job } from '../core/job/job.ts';
+import { parseJobReference } from '../core/job/job-id.ts';
+import { refuse } from '../core/refusal.ts';
+import type { Embedded } from './embedded.ts';
+import { RefusalError } from './refusal-error.ts';
+
+/** A job by its id, wherever it is now; null when there is none. */
+export async function loadJob({ plane }: Embedded, id: string): Promise<Job | null> {
+  const live = plane.state.jobs.get(id);
+  if (live !== undefined) return live;
+  const record = await plane.log.archived(id);
+  return record === null ? null : jobOfRecord(record);
+}
+
+/** What a person means by `ID`, `ID/N`, a unique prefix, or a name (its latest). */
+export async function resolveJob(embedded: Embedded, text: string): Promise<{ id: string; part: number | null }> {
+  const reference = parseJobReference(text);
+  if (reference === null) {
+    throw new RefusalError(refuse('BAD_VALUE', `${JSON.stringify(text)} is not a job id`, { hint: 'yard jobs lists them' }));
+  }
+  await embedded.plane.catchUp();
+  const { job: wanted, part } = reference;
+  if ((await loadJob(embedded, wanted)) !== null) return { id: wanted, part };
+  const candidates = await findCandidates(embedded, wanted);
+  const named = candidates.filter((one) => one.name === wanted).sort((a, b) => b.submittedAtMs - a.submittedAtMs);
+  if (named[0] !== undefined) return { id: named[0].id, part };
+  if (candidates.length === 1 && candidates[0] !== undefined) return { id: candidates[0].id, part };
+  if (candidates.length === 0) throw new RefusalError(refuse('NOT_FOUND', `there is no job ${wanted}`, { hint: 'yard jobs --all lists them' }));
+  const ids = candidates.map(({ id }) => id).slice(0, 5).join(', ');
+  throw new RefusalError(refuse('AMBIGUOUS', `${wanted} fits several jobs: ${ids}`, { hint: 'write more of the id' }));
+}
+
+interface Candidate {
+  readonly id: string;
+  readonly name: string;
+  readonly submittedAtMs: number;
+}
+
+async function findCandidates({ plane }: Embedded, wanted: string): Promise<readonly Candidate[]> {
+  const live = [...plane.state.jobs.values()].filter((job) => job.name === wanted || job.id.startsWith(wanted));
+  const byName = await plane.log.listArchive({ name: wanted, limit: 1 });
+  const byPrefix = await plane.log.listArchive({ idPrefix: wanted, limit: 6 });
+  const all = new Map<string, Candidate>();
+  for (const { id, name, submittedAtMs } of [...live, ...byName, ...byPrefix]) all.set(id, { id, name, submittedAtMs });
+  return [...all.values()];
+}

@@ -1,0 +1,3 @@
+export type * from './api.ts';
+export { RefusalError } from './refusal-error.ts';
+export { type OpenOptions, Runyard } from './runyard.ts';

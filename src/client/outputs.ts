@@ -1,0 +1,98 @@
+import { collectOutputs } from '../blobs/collect.ts';
+import { landTree } from '../blobs/land.ts';
+import type { Manifest } from '../blobs/manifest.ts';
+import { decodeManifest } from '../blobs/manifest-codec.ts';
+import { readMaterialised } from '../agent/materialised.ts';
+import { attemptOf } from '../agent/attempt.ts';
+import type { Job, Output } from '../core/job/job.ts';
+import type { OutputView } from '../core/job/view.ts';
+import { refuse } from '../core/refusal.ts';
+import type { LandedOutput } from './api.ts';
+import type { Embedded } from './embedded.ts';
+import { requireJob } from './job-handle.ts';
+import { RefusalError } from './refusal-error.ts';
+import { type PlacedTask, tasksOf } from './task-place.ts';
+
+const liveDeadlineMs = 10 * 60_000;
+
+interface TaskOutputs {
+  readonly placed: PlacedTask;
+  /** Index or rank under which they land; null where the job has one task. */
+  readonly place: number | null;
+  readonly outputs: readonly Output[];
+  readonly manifest: Manifest | null;
+}
+
+/** Declared outputs and what became of them; of a live task what there is so far. */
+export async function viewOutputs(embedded: Embedded, reference: { id: string; part: number | null }): Promise<readonly OutputView[]> {
+  const all = await gather(embedded, reference);
+  return all.flatMap(({ place, outputs }) => outputs.map((output) => viewOutput(place, output)));
+}
+
+/** Lands outputs under `to`; those of arrays and distributed jobs under `to/<N>`. */
+export async function landOutputs(
+  embedded: Embedded,
+  reference: { id: string; part: number | null },
+  options: { to: string; paths?: readonly string[] },
+): Promise<readonly LandedOutput[]> {
+  const landed: LandedOutput[] = [];
+  for (const { place, outputs, manifest } of await gather(embedded, reference)) {
+    const directory = place === null ? options.to : `${options.to}/${place}`;
+    const wanted = outputs.filter(({ path }) => options.paths === undefined || options.paths.some((one) => covers(path, one)));
+    if (manifest !== null && wanted.some(({ state }) => state === 'collected')) {
+      const { store, host } = embedded;
+      const paths = options.paths === undefined ? {} : { paths: options.paths };
+      await landTree({ manifest, store, directory, host, ...paths });
+    }
+    for (const output of wanted) {
+      const landedAt = output.state === 'collected' ? `${directory}/${output.path}` : null;
+      landed.push({ ...viewOutput(place, output), landedAt });
+    }
+  }
+  const unknown = options.paths?.find((one) => !landed.some(({ path }) => covers(path, one)));
+  if (unknown !== undefined) {
+    throw new RefusalError(refuse('NOT_FOUND', `${unknown} is not among the outputs of ${reference.id}`, { hint: `yard outputs ${reference.id} --list` }));
+  }
+  return landed;
+}
+
+function covers(declared: string, wanted: string): boolean {
+  return declared === wanted || wanted.startsWith(`${declared}/`) || declared.startsWith(`${wanted}/`);
+}
+
+async function gather(embedded: Embedded, reference: { id: string; part: number | null }): Promise<readonly TaskOutputs[]> {
+  await embedded.plane.catchUp();
+  const job = await requireJob(embedded, reference.id);
+  const several = job.settings.array !== null || job.settings.nodes > 1;
+  const gathered: TaskOutputs[] = [];
+  for (const placed of tasksOf(job, reference.part)) {
+    const place = several ? (job.settings.array === null ? placed.task.rank : placed.key.index) : null;
+    const found = placed.element.kind === 'live' && placed.task.step !== 'ended' ? await liveOutputs(embedded, job, placed) : await storedOutputs(embedded, placed);
+    gathered.push({ placed, place, ...found });
+  }
+  return gathered;
+}
+
+async function storedOutputs({ store }: Embedded, { task }: PlacedTask): Promise<{ outputs: readonly Output[]; manifest: Manifest | null }> {
+  if (task.outputsManifest === null) return { outputs: task.outputs, manifest: null };
+  const bytes = await store.get(task.outputsManifest);
+  if (bytes === null) throw new RefusalError(refuse('NOT_FOUND', 'the outputs have been pruned'));
+  return { outputs: task.outputs, manifest: decodeManifest(bytes) };
+}
+
+async function liveOutputs(
+  { home, host, store }: Embedded,
+  job: Job,
+  { key, task }: PlacedTask,
+): Promise<{ outputs: readonly Output[]; manifest: Manifest | null }> {
+  const attempt = attemptOf(`${home}/nodes/${task.node}`, task.node, key);
+  const materialised = await readMaterialised(host.files, attempt);
+  const declared = job.spec.outputs;
+  const found = await collectOutputs({ workdir: attempt.workdir, declared, materialised, store, host, deadlineMs: liveDeadlineMs });
+  const outputs = found.outputs.map(({ path, state, sizeBytes, why }) => ({ path, state, sizeBytes: sizeBytes ?? null, why: why ?? null }));
+  return { outputs, manifest: found.manifest.entries.length === 0 ? null : found.manifest };
+}
+
+function viewOutput(index: number | null, { path, state, sizeBytes, why }: Output): OutputView {
+  return { index, path, state, ...(sizeBytes === null ? {} : { size: sizeBytes }), ...(why === null ? {} : { why }) };
+}

@@ -1,0 +1,58 @@
+import { decodeManifest } from '../blobs/manifest-codec.ts';
+import { parseTaskKey } from '../core/job/job.ts';
+import type { PruneReport } from './api.ts';
+import type { Embedded } from './embedded.ts';
+
+const pushGraceMs = 60 * 60_000;
+
+/** Forgets jobs that ended before the retention, with their logs, and then every blob that nothing names any more. */
+export async function prune(embedded: Embedded, { olderThanMs }: { olderThanMs: number }): Promise<PruneReport> {
+  const { plane, host } = embedded;
+  await plane.catchUp();
+  const beforeMs = host.clock.wallMs() - olderThanMs;
+  const jobs = await plane.log.pruneArchive(beforeMs);
+  await plane.log.trim({ beforeSeq: await seqAt(embedded, beforeMs), answersBeforeMs: host.clock.wallMs() - 24 * 3_600_000 });
+  const attempts = await pruneAttempts(embedded);
+  const { removed, freedBytes } = await pruneBlobs(embedded);
+  return { jobs, blobs: removed.length, attempts, freedBytes };
+}
+
+/** The first fact that is young enough to be kept. */
+async function seqAt({ plane }: Embedded, beforeMs: number): Promise<number> {
+  let seq = 0;
+  for (;;) {
+    const batches = await plane.log.readAfter(seq, 500);
+    for (const batch of batches) {
+      if (batch.atMs >= beforeMs) return batch.seq;
+      seq = batch.seq + batch.facts.length - 1;
+    }
+    if (batches.length === 0) return seq;
+  }
+}
+
+async function pruneAttempts({ home, host, plane }: Embedded): Promise<number> {
+  let removed = 0;
+  for (const node of (await host.files.list(`${home}/nodes`)) ?? []) {
+    const shelf = `${home}/nodes/${node.name}/ended`;
+    for (const { name } of (await host.files.list(shelf)) ?? []) {
+      const job = parseTaskKey(name)?.job ?? '';
+      if (plane.state.jobs.has(job) || (await plane.log.archived(job)) !== null) continue;
+      await host.files.remove(`${shelf}/${name}`);
+      removed += 1;
+    }
+  }
+  return removed;
+}
+
+async function pruneBlobs({ plane, store }: Embedded): Promise<{ removed: readonly string[]; freedBytes: number }> {
+  const keep = new Set<string>();
+  for (const manifest of await plane.log.pinnedBlobs()) {
+    keep.add(manifest);
+    const bytes = await store.get(manifest);
+    if (bytes === null) continue;
+    for (const entry of decodeManifest(bytes).entries) if (entry.kind === 'file') keep.add(entry.hash);
+  }
+  const result = await store.collectGarbage({ keep, graceMs: pushGraceMs });
+  await plane.log.forgetBlobs(result.removed);
+  return result;
+}

@@ -1,0 +1,87 @@
+import { isAbsolute, resolve } from 'node:path';
+import { customRandom } from 'nanoid';
+import type { SubmitJob } from '../core/command.ts';
+import { idAlphabet, idSuffixLength } from '../core/job/job-id.ts';
+import type { WorkspaceRef } from '../core/job/spec.ts';
+import { checkSpec } from '../core/job/check-spec.ts';
+import { refuse } from '../core/refusal.ts';
+import { pushTree } from '../blobs/push.ts';
+import { parseJobDocument } from '../wire/parse-document.ts';
+import type { Submission } from '../wire/submission.ts';
+import type { PushProgress, SubmissionDocument, SubmitOptions } from './api.ts';
+import { type Embedded, execute } from './embedded.ts';
+import { loadJob } from './find-job.ts';
+import { RefusalError } from './refusal-error.ts';
+
+/** Pushes the workspace's missing bytes, then submits. Returns the id. */
+export async function submit(
+  embedded: Embedded,
+  given: Submission | SubmissionDocument,
+  options: Partial<SubmitOptions>,
+): Promise<string> {
+  const submission = 'spec' in given ? given : parseJobDocument(given, { origin: 'submission' });
+  const wrong = checkSpec(submission.spec);
+  if (wrong !== null) throw new RefusalError(wrong);
+  const workspace = await workspaceOf(embedded, submission, options);
+  const { spec, source, profile, layers } = submission;
+  const command: SubmitJob = {
+    kind: 'SubmitJob',
+    spec,
+    source,
+    profile,
+    layers,
+    workspace,
+    project: options.project ?? 'default',
+    owner: embedded.host.machine.user(),
+    retryOf: options.retryOf ?? null,
+    indices: options.indices ?? null,
+    ids: drawIds(embedded, spec.name),
+  };
+  const blobs = workspace === null ? {} : { blobs: [workspace.manifest] };
+  const key = options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey };
+  const answer = await execute(embedded, command, { ...blobs, ...key });
+  if (answer.kind !== 'submitted') throw new Error(`a submission was answered with ${answer.kind}`);
+  return answer.job;
+}
+
+async function workspaceOf(
+  embedded: Embedded,
+  { spec }: Submission,
+  options: Partial<SubmitOptions>,
+): Promise<WorkspaceRef | null> {
+  if (options.workspaceOf !== undefined) return (await loadJob(embedded, options.workspaceOf))?.workspace ?? null;
+  if (spec.workspace === null) return null;
+  const { home, host, store, plane } = embedded;
+  const base = options.baseDirectory ?? process.cwd();
+  const pushed = await pushTree({
+    directory: resolve(base, spec.workspace.workdir),
+    exclude: spec.workspace.exclude,
+    landing: options.landing === undefined ? [] : [isAbsolute(options.landing) ? options.landing : resolve(base, options.landing)],
+    store,
+    statCachePath: `${home}/stat-cache`,
+    host,
+    ...(options.limitWorkspace === true ? { limits: { maxBytes: 1024 ** 3, maxFiles: 100_000 } } : {}),
+    ...(options.onPush === undefined ? {} : { onProgress: (progress) => options.onPush?.(viewProgress(progress)) }),
+  });
+  await plane.log.recordBlobs([pushed.manifestHash]);
+  options.onPush?.({ phase: 'done', files: pushed.files, bytes: pushed.bytes, fraction: 1, sentBytes: pushed.sentBytes });
+  return { manifest: pushed.manifestHash, files: pushed.files, sizeBytes: pushed.bytes };
+}
+
+function viewProgress(progress: { files: number; bytes: number; totalFiles: number; totalBytes: number; sentBytes: number }): PushProgress {
+  const fraction = progress.totalBytes === 0 ? 1 : progress.bytes / progress.totalBytes;
+  return { phase: 'pushing', files: progress.totalFiles, bytes: progress.totalBytes, fraction, sentBytes: progress.sentBytes };
+}
+
+/** Several, so that one that is taken costs nothing; random, since counters repeat after a restore. */
+function drawIds({ host }: Embedded, name: string): readonly string[] {
+  const draw = customRandom(idAlphabet, idSuffixLength, (length) => host.chance.bytes(length));
+  return Array.from({ length: 4 }, () => `${name}-${draw()}`);
+}
+
+/** The submission of an earlier job, to be changed and submitted again. */
+export async function submissionOf(embedded: Embedded, id: string): Promise<Submission> {
+  const job = await loadJob(embedded, id);
+  if (job === null) throw new RefusalError(refuse('NOT_FOUND', `there is no job ${id}`));
+  return { spec: job.spec, source: job.source, profile: null, layers: [{ origin: job.id, values: job.settings }] };
+}

@@ -1,0 +1,28 @@
+import { type JobView, viewJob } from '../core/job/view.ts';
+import type { Embedded } from './embedded.ts';
+import { requireJob } from './job-handle.ts';
+import { createSignalBox } from './signal-box.ts';
+
+/** The job now, and again after each batch that concerns it, the last time when it has ended. */
+export async function* watchJob(embedded: Embedded, id: string, signal?: AbortSignal): AsyncGenerator<JobView> {
+  const { plane } = embedded;
+  const box = createSignalBox(signal);
+  const end = plane.subscribe((batch) => {
+    if (batch.facts.some((fact) => !('job' in fact) || fact.job === id)) box.ring();
+  });
+  try {
+    await plane.catchUp();
+    let shown = '';
+    while (!box.isEnded()) {
+      const job = await requireJob(embedded, id);
+      const view = viewJob(plane.state, job, plane.nowMs(), { full: job.outcome !== null || job.settings.array === null });
+      const text = JSON.stringify(view);
+      if (text !== shown) yield view;
+      shown = text;
+      if (job.outcome !== null) return;
+      await box.wait();
+    }
+  } finally {
+    end();
+  }
+}
