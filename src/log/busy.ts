@@ -5,7 +5,8 @@ import { isBusy } from './sqlite-connection.ts';
 
 /** A lock held this long is not contention: its holder has been stopped in the middle of a commit. */
 const patienceMs = 30_000;
-const longestPauseMs = 2;
+/** Longest pause between two tries. */
+export const longestPauseMs = 2;
 
 export interface BusyHost {
   readonly clock: Clock;
