@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { collected, exited, Scenario } from '../scenario.testsuite.ts';
+
+function running(outputs: readonly string[] = []): { at: Scenario; id: string } {
+  const at = new Scenario();
+  at.join('n1');
+  return { at, id: at.submit({}, { setup: 'make', outputs }) };
+}
+
+describe('a report', () => {
+  it('may tell several steps of a task at once [S3]', () => {
+    const { at, id } = running(['out']);
+    const { facts } = at.report(
+      at.key(id),
+      { kind: 'SetupCompleted', reused: true },
+      { kind: 'JobStarted', port: null },
+      exited(0),
+      collected,
+    );
+    expect(facts.map((fact) => fact.kind)).toEqual([
+      'SetupCompleted',
+      'JobStarted',
+      'JobExited',
+      'OutputsCollected',
+      'AttemptEnded',
+      'JobEnded',
+      'JobArchived',
+    ]);
+    expect(at.stateOf(id)).toBe('COMPLETED');
+  });
+
+  it('repeated in whole or in part adds no fact [R4.29] [I28] [C9]', () => {
+    const { at, id } = running(['out']);
+    const told = [
+      { kind: 'SetupCompleted', reused: false },
+      { kind: 'JobStarted', port: null },
+    ] as const;
+    at.report(at.key(id), ...told);
+    expect(at.report(at.key(id), ...told).facts).toEqual([]);
+    expect(at.report(at.key(id), ...told, ...told, exited(0), exited(1)).facts.map((fact) => fact.kind)).toEqual([
+      'JobExited',
+    ]);
+    expect(at.live(id).verdict?.exitCode).toBe(0);
+  });
+
+  it('cannot skip what a task still has to pass: no end without an exit [R4.30] [I27]', () => {
+    const { at, id } = running();
+    expect(at.report(at.key(id), exited(0)).facts).toEqual([]);
+    const { facts } = at.report(at.key(id), { kind: 'SetupCompleted', reused: false }, collected);
+    expect(facts.map((fact) => fact.kind)).toEqual(['SetupCompleted']);
+    expect(at.task(id).step).toBe('run');
+  });
+
+  it('ends an attempt once, though outputs were collected that nobody declared [I13]', () => {
+    const { at, id } = running();
+    const { facts } = at.report(at.key(id), { kind: 'SetupCompleted', reused: false }, exited(0), collected);
+    expect(facts.map((fact) => fact.kind)).toEqual([
+      'SetupCompleted',
+      'JobExited',
+      'AttemptEnded',
+      'JobEnded',
+      'JobArchived',
+    ]);
+  });
+
+  it('of a job that is not known, or an attempt that never was, is stale [I14]', () => {
+    const { at, id } = running();
+    const keys = [
+      { job: 'ghost', index: 0, rank: 0, attempt: 1 },
+      { ...at.key(id), attempt: 2 },
+      { ...at.key(id), rank: 1 },
+      { ...at.key(id), index: 1 },
+    ];
+    const { answers, facts } = at.step(
+      at.reportOf(
+        'n1',
+        keys.map((key) => ({ ...key, ...exited(0) })),
+      ),
+    );
+    expect(answers).toEqual([{ kind: 'reported', stale: keys }]);
+    expect(facts).toEqual([]);
+  });
+
+  it('of an endpoint is news each time it changes [G2]', () => {
+    const { at, id } = running();
+    at.report(at.key(id), { kind: 'SetupCompleted', reused: false }, { kind: 'JobStarted', port: 4000 });
+    const open = (port: number) =>
+      at.report(at.key(id), { kind: 'EndpointOpened', endpoint: `10.0.0.1:${port}` }).facts.length;
+    expect([open(4000), open(4000), open(4001)]).toEqual([1, 0, 1]);
+    expect(at.task(id)).toMatchObject({ port: 4000, endpoint: '10.0.0.1:4001' });
+  });
+
+  it('of a task without exit code or signal says so [U1]', () => {
+    const { at, id } = running();
+    at.report(
+      at.key(id),
+      { kind: 'SetupCompleted', reused: false },
+      { kind: 'JobExited', exitCode: null, signal: null, detail: null },
+    );
+    expect(at.job(id).outcome?.message).toBe('ended without an exit code');
+    expect(at.stateOf(id)).toBe('FAILED');
+  });
+
+  it('keeps the signal apart from the exit code [U1] [S7]', () => {
+    const { at, id } = running();
+    at.report(
+      at.key(id),
+      { kind: 'SetupCompleted', reused: false },
+      { kind: 'JobExited', exitCode: null, signal: 9, detail: 'out of memory' },
+    );
+    expect(at.job(id).outcome).toEqual({
+      reason: 'exit',
+      exitCode: null,
+      signal: 9,
+      message: 'killed by signal 9: out of memory',
+    });
+  });
+});
