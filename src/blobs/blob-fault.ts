@@ -1,7 +1,13 @@
 import type { BlobHash } from './blob-store.ts';
 
 /** What is wrong with stored or arriving bytes. None of these is the user's doing. */
-export type BlobFaultCode = 'HASH_MISMATCH' | 'CORRUPT_BLOB' | 'MISSING_BLOB' | 'BAD_MANIFEST' | 'BAD_STORE';
+export type BlobFaultCode =
+  | 'HASH_MISMATCH'
+  | 'BAD_HASH'
+  | 'CORRUPT_BLOB'
+  | 'MISSING_BLOB'
+  | 'BAD_MANIFEST'
+  | 'BAD_STORE';
 
 export class BlobFault extends Error {
   readonly code: BlobFaultCode;

@@ -9,12 +9,25 @@ import type { StorageHost } from './storage-host.ts';
 import { isWithin } from './tree-path.ts';
 import { type Found, type Tree, walkTree } from './walk.ts';
 
+/** What was there before the job began, by path. */
+export interface PushedPaths {
+  readonly files: ReadonlyMap<string, MaterialisedFile>;
+  readonly directories: ReadonlySet<string>;
+}
+
+export function byPath(materialised: Materialised | null): PushedPaths {
+  return {
+    files: new Map((materialised?.files ?? []).map((file) => [file.path, file])),
+    directories: new Set(materialised?.directories ?? []),
+  };
+}
+
 interface OneOutput {
   /** Without links in it. */
   readonly workdir: string;
   /** Relative and checked. */
   readonly path: string;
-  readonly materialised: Materialised | null;
+  readonly pushed: PushedPaths;
   readonly store: BlobStore;
   readonly host: StorageHost;
   readonly checkpoint: () => void;
@@ -70,7 +83,7 @@ async function readFolder(output: OneOutput, actual: string): Promise<Verdict> {
 
   const found = tree.files.map((file) => ({ path: `${place}/${file.path}`, stat: file.stat }));
   const { fresh, untouched } = await dropUntouched(output, found);
-  const pushed = new Set(output.materialised?.directories ?? []);
+  const pushed = output.pushed.directories;
   const isNewFolder = !pushed.has(place) || tree.directories.some((folder) => !pushed.has(`${place}/${folder.path}`));
   if (fresh.length === 0 && tree.links.length === 0 && (untouched > 0 || !isNewFolder)) {
     return { kind: 'missing', why: `nothing in it is new: ${notRewritten}` };
@@ -102,13 +115,12 @@ function linksInFolder(tree: Tree, actual: string): CheckedLinks {
 
 /** Leaves out pushed files that are as they were. A change of mode or name alone is no new content. */
 async function dropUntouched(
-  { workdir, materialised, host }: OneOutput,
+  { workdir, pushed, host }: OneOutput,
   found: readonly Found[],
 ): Promise<{ fresh: readonly Found[]; untouched: number }> {
-  const pushed = new Map((materialised?.files ?? []).map((file) => [file.path, file]));
   const fresh: Found[] = [];
   for (const file of found) {
-    const before = pushed.get(file.path);
+    const before = pushed.files.get(file.path);
     if (before === undefined || !(await isUntouched(before, file, workdir, host))) fresh.push(file);
   }
   return { fresh, untouched: found.length - fresh.length };

@@ -1,6 +1,6 @@
 import { HostError } from '../host/files.ts';
 import type { BlobStore } from './blob-store.ts';
-import { readOutput, type Verdict } from './collect-one.ts';
+import { byPath, type PushedPaths, readOutput, type Verdict } from './collect-one.ts';
 import { joinOutputs } from './join-outputs.ts';
 import type { Manifest } from './manifest.ts';
 import type { Materialised } from './materialise.ts';
@@ -51,10 +51,11 @@ export async function collectOutputs(options: CollectOptions): Promise<Collected
     if (clock.bootMs() > endMs) throw new CollectionStopped(`not collected within ${options.deadlineMs / 1000} s`);
   };
   const workdir = await files.realPath(options.workdir);
+  const pushed = byPath(options.materialised);
   const verdicts: Verdict[] = [];
   for (const declared of options.declared) {
     const gone: Verdict = { kind: 'missing', why: 'the work directory is gone' };
-    verdicts.push(workdir === null ? gone : await judge(options, { workdir, declared, checkpoint }));
+    verdicts.push(workdir === null ? gone : await judge(options, { workdir, declared, pushed, checkpoint }));
   }
   const { manifest, settled } = joinOutputs(verdicts);
   const outputs = options.declared.map((path, i) => toOutput(path, settled[i]));
@@ -69,13 +70,13 @@ function toOutput(path: string, verdict: Verdict | undefined): Output {
 
 async function judge(
   options: CollectOptions,
-  { workdir, declared, checkpoint }: { workdir: string; declared: string; checkpoint: () => void },
+  { declared, ...rest }: { workdir: string; declared: string; pushed: PushedPaths; checkpoint: () => void },
 ): Promise<Verdict> {
   const checked = checkOutputPath(declared);
   if (checked.kind === 'refused') return { kind: 'refused', why: checked.message };
   try {
-    checkpoint();
-    return await readOutput({ ...options, workdir, path: checked.path, checkpoint });
+    rest.checkpoint();
+    return await readOutput({ store: options.store, host: options.host, ...rest, path: checked.path });
   } catch (error) {
     if (error instanceof CollectionStopped || error instanceof TreeRefusal)
       return { kind: 'refused', why: error.message };

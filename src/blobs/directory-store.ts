@@ -58,7 +58,8 @@ async function prepare({ directory, host: { files } }: StoreParts): Promise<void
 async function listMissing(parts: StoreParts, hashes: readonly BlobHash[]): Promise<readonly BlobHash[]> {
   const { packs, loose, host } = parts;
   for (const hash of hashes) {
-    if (!isBlobHash(hash)) throw new BlobFault('HASH_MISMATCH', `${JSON.stringify(hash)} is no blob's name`, null);
+    if (!isBlobHash(hash))
+      throw new BlobFault('BAD_HASH', `${JSON.stringify(hash)} is no SHA-256 in lower-case hex`, null);
   }
   await packs.refresh();
   const packed = new Set<BlobHash>();
@@ -83,14 +84,8 @@ async function listMissing(parts: StoreParts, hashes: readonly BlobHash[]): Prom
 }
 
 /** False when garbage collection was faster. */
-async function touch({ files, clock }: StorageHost, path: string): Promise<boolean> {
-  try {
-    await files.setTimes(path, clock.wallMs());
-    return true;
-  } catch (error) {
-    if (error instanceof HostError && error.code === 'ENOENT') return false;
-    throw error;
-  }
+function touch({ files, clock }: StorageHost, path: string): Promise<boolean> {
+  return unlessAbsent(files.setTimes(path, clock.wallMs()));
 }
 
 async function putOne(parts: StoreParts, bytes: Uint8Array, expected: BlobHash | undefined): Promise<BlobHash> {
@@ -167,9 +162,7 @@ async function putFile({ directory, host, loose, packs }: StoreParts, path: stri
 async function extract(parts: StoreParts, hash: BlobHash, to: { path: string; mode: number }): Promise<boolean> {
   const { host, loose } = parts;
   const { files, digests } = host;
-  const source = loose.pathOf(hash);
-  if ((await files.lstat(source)) !== null) {
-    await files.copyFile(source, to.path, { mode: to.mode });
+  if (await unlessAbsent(files.copyFile(loose.pathOf(hash), to.path, { mode: to.mode }))) {
     if ((await digests.sha256File(to.path))?.hash === hash) return true;
     await files.remove(to.path);
   }
@@ -178,4 +171,15 @@ async function extract(parts: StoreParts, hash: BlobHash, to: { path: string; mo
   if (bytes === null) return false;
   await files.write(to.path, bytes, { mode: to.mode });
   return true;
+}
+
+/** False when the file to work on was not there, or garbage collection was faster. */
+async function unlessAbsent(work: Promise<unknown>): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (error instanceof HostError && error.code === 'ENOENT') return false;
+    throw error;
+  }
 }

@@ -5,7 +5,7 @@ import type { Manifest, ManifestEntry } from './manifest.ts';
 import { checkManifest } from './manifest-codec.ts';
 import { writeEntries } from './materialise.ts';
 import type { StorageHost } from './storage-host.ts';
-import { isWithin, parentOf } from './tree-path.ts';
+import { checkOutputPath, isWithin, parentOf } from './tree-path.ts';
 import { TreeRefusal } from './tree-refusal.ts';
 import { landingPrefix } from './walk.ts';
 
@@ -14,7 +14,7 @@ export interface LandOptions {
   readonly store: BlobStore;
   /** Made when it is absent. */
   readonly directory: string;
-  /** The paths that appear whole, such as the declared outputs; absent: the manifest's top-level names. */
+  /** The paths that appear whole, as declared as outputs; absent: the manifest's top-level names. */
   readonly paths?: readonly string[];
   readonly host: StorageHost;
   readonly onProgress?: (progress: { path: string; files: number; bytes: number }) => void;
@@ -59,7 +59,9 @@ export async function landTree(options: LandOptions): Promise<readonly string[]>
 
 /** Without those that another one holds already. */
 function landingPaths({ manifest, paths }: LandOptions): readonly string[] {
-  const wanted = paths ?? manifest.entries.flatMap(({ path }) => (parentOf(path) === '' ? [path] : []));
+  const topLevel = manifest.entries.flatMap(({ path }) => (parentOf(path) === '' ? [path] : []));
+  const checked = paths?.map(checkOutputPath).flatMap((check) => (check.kind === 'inside' ? [check.path] : []));
+  const wanted = checked ?? topLevel;
   return wanted.filter((path, i) => {
     return !wanted.some((other, j) => (other === path ? j < i : isWithin(path, other)));
   });

@@ -3,6 +3,7 @@ import { chmodSync, linkSync, readFileSync, renameSync, rmSync, symlinkSync, unl
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { HostError } from '../host/files.ts';
 import type { Manifest } from './manifest.ts';
 import { decodeManifest } from './manifest-codec.ts';
 import { materialiseTree } from './materialise.ts';
@@ -222,6 +223,22 @@ describe('pushing a tree', () => {
     const stop = new AbortController();
     stop.abort(new Error('stopped'));
     await expect(place.push({ signal: stop.signal })).rejects.toThrow('stopped');
+  });
+
+  it('refuses a name that is not UTF-8, and what this user may not read', async () => {
+    const place = await openPlace({ 'a/ok': 'x' });
+    const odd = Buffer.concat([Buffer.from(`${place.workspace}/a/`), Buffer.from([0x66, 0xff])]);
+    writeFileSync(odd, 'x');
+    await expect(place.push()).rejects.toMatchObject({ code: 'BAD_NAME', path: 'a/f\ufffd' });
+    rmSync(odd);
+    const denied = new HostError('EACCES', 'permission denied', join(place.workspace, 'a/ok'));
+    const files = { ...host.files, readMany: () => Promise.reject(denied) };
+    await expect(place.push({ host: { ...host, files } })).rejects.toMatchObject({
+      code: 'UNREADABLE',
+      path: 'a/ok',
+      hint: 'chmod u+rX a/ok, or --exclude a/ok',
+      cause: denied,
+    });
   });
 
   it('takes a damaged stat cache for an empty one', async () => {

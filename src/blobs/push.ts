@@ -1,3 +1,4 @@
+import { HostError } from '../host/files.ts';
 import type { BlobHash, BlobStore } from './blob-store.ts';
 import { buildManifest } from './build-manifest.ts';
 import { keepInside } from './link-target.ts';
@@ -7,6 +8,7 @@ import { type StoredEntry, storeFiles } from './read-tree.ts';
 import { createSizeGuard, type WorkspaceLimits } from './size-guard.ts';
 import { openStatCache } from './stat-cache.ts';
 import type { StorageHost } from './storage-host.ts';
+import { isWithin } from './tree-path.ts';
 import { TreeRefusal } from './tree-refusal.ts';
 import { type Found, type Tree, walkTree } from './walk.ts';
 
@@ -50,10 +52,19 @@ export interface Pushed {
  * Throws TreeRefusal for what cannot travel, HostError when the disk fails, and the signal's reason when it aborts.
  */
 export async function pushTree(options: PushOptions): Promise<Pushed> {
+  const root = await options.host.files.realPath(options.directory);
+  if (root === null || (await options.host.files.stat(root))?.kind !== 'directory')
+    throw noWorkspace(options.directory);
+  try {
+    return await pushFrom(options, root);
+  } catch (error) {
+    throw isUnreadable(error, root) ? unreadable(error, root) : error;
+  }
+}
+
+async function pushFrom(options: PushOptions, root: string): Promise<Pushed> {
   const { host, store } = options;
   const startedWallMs = host.clock.wallMs();
-  const root = await host.files.realPath(options.directory);
-  if (root === null || (await host.files.stat(root))?.kind !== 'directory') throw noWorkspace(options.directory);
   const tree = await walkWorkspace(options, root);
   const links = checkLinks(tree, root);
   const cache = await openStatCache({ path: options.statCachePath, root, files: host.files, startedWallMs });
@@ -157,5 +168,20 @@ function noWorkspace(directory: string): TreeRefusal {
     path: directory,
     message: `the workspace ${directory} is no directory`,
     hint: 'workspace.workdir names a folder, relative to the job file',
+  });
+}
+
+function isUnreadable(error: unknown, root: string): error is HostError & { path: string } {
+  if (!(error instanceof HostError) || error.path === null || !isWithin(error.path, root)) return false;
+  return error.code === 'EACCES' || error.code === 'EPERM';
+}
+
+function unreadable(error: HostError & { path: string }, root: string): TreeRefusal {
+  const path = error.path === root ? '.' : error.path.slice(root.length + 1);
+  return new TreeRefusal('UNREADABLE', {
+    path,
+    message: `${path} may not be read by this user (${error.code})`,
+    hint: `chmod u+rX ${quoted(path)}, or --exclude ${quoted(path)}`,
+    cause: error,
   });
 }

@@ -4,6 +4,7 @@ export type TreeRefusalCode =
   | 'SPECIAL_FILE'
   | 'PATH_ESCAPE'
   | 'BAD_NAME'
+  | 'UNREADABLE'
   | 'CHANGED_DURING_PUSH'
   | 'WORKSPACE_TOO_LARGE';
 

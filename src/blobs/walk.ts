@@ -59,7 +59,7 @@ export async function walkTree(options: WalkOptions): Promise<Tree> {
     if (entries === null || isThrowaway(options, folder, entries)) continue;
     if (folder.stat !== null) tree.directories.push({ path: folder.path, stat: folder.stat });
     const before = tree.files.length;
-    todo.push(...(await gatherFolder(options, folder, entries, tree)));
+    for (const below of await gatherFolder(options, folder, entries, tree)) todo.push(below);
     options.onFolder?.(tree.files.slice(before));
   }
   const byPath = (left: { path: string }, right: { path: string }): number => compareByBytes(left.path, right.path);

@@ -1,6 +1,14 @@
-import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, realpathSync } from 'node:fs';
-import { read as readCallback } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  read as readCallback,
+  readlinkSync,
+  readSync,
+  realpathSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { FileKind, FileRead } from '../files.ts';
 import { isSameVersion, toFileStat } from './file-stat.ts';
@@ -8,24 +16,30 @@ import { codeOf, isAbsent, toHostError } from './system-error.ts';
 
 const readAsync = promisify(readCallback);
 
+/** The most that one buffer takes. */
+const largestReadBytes = 1024 * 1024 * 1024;
+
 /** Up to this size a synchronous read is over sooner than a trip through the thread pool. */
 const synchronousBytes = 256 * 1024;
 
 /** Reads a whole file; null when it is absent. Follows links. */
 export async function readWhole(path: string): Promise<Uint8Array | null> {
   return withFile(path, async (fd) => {
-    const sizeBytes = fstatSync(fd).size;
+    // One byte more than expected shows the end; files of the kernel say 0 and have more.
+    const expectedBytes = Math.min(Math.max(fstatSync(fd).size + 1, 4096), largestReadBytes);
     const parts: Uint8Array[] = [];
     for (let offset = 0; ; ) {
-      // One byte more than expected shows the end of the file without a second read of a small one.
-      const part = await readRange(fd, offset, Math.max(sizeBytes - offset, 0) + 1);
-      if (part.length === 0) break;
+      const part = await readRange(fd, offset, expectedBytes);
       parts.push(part);
       offset += part.length;
-      if (offset === sizeBytes) break;
+      if (part.length < expectedBytes) return joined(parts);
     }
-    return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
   });
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : new Uint8Array(Buffer.concat(parts));
 }
 
 /** Reads at most `lengthBytes` from an offset; null when the file is absent. */
@@ -58,7 +72,7 @@ async function withFile<T>(path: string, use: (fd: number) => Promise<T>): Promi
 
 /** Reads until the length is filled or the file ends. */
 async function readRange(fd: number, offsetBytes: number, lengthBytes: number): Promise<Uint8Array> {
-  const buffer = Buffer.allocUnsafeSlow(Math.min(lengthBytes, 1024 * 1024 * 1024));
+  const buffer = Buffer.allocUnsafeSlow(Math.min(lengthBytes, largestReadBytes));
   let filled = 0;
   while (filled < buffer.length) {
     const want = buffer.length - filled;
@@ -105,7 +119,7 @@ function passedLink(fd: number, path: string): boolean {
   }
   const actual = readlinkSync(`/proc/self/fd/${fd}`);
   // A file that was replaced or renamed meanwhile is told apart by its folder, which stays.
-  return dirname(actual) !== dirname(join(path));
+  return dirname(actual) !== dirname(path);
 }
 
 /** Reads one regular file of at most `maxBytes`, and tells when it changed meanwhile. */
