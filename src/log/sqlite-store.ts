@@ -49,7 +49,8 @@ export function createSqliteStore(
     await commit(host, connection, {
       isCommitted: outcome.isCommitted && (() => outcome.isCommitted?.(tables) ?? false),
     });
-    if (isShared) {
+    // What need not last (a heartbeat, a registration) is rare and wakes nobody: their next look at the log is soon enough.
+    if (isShared && durable) {
       pause = sleep(host.timers, pauseMs);
       doorbell.ring();
     }
