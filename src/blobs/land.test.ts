@@ -29,11 +29,31 @@ describe('landing a tree', () => {
   it('replaces what stood there, whatever its kind, and keeps what it does not land', async () => {
     const { manifest, store, landing } = await openLanding();
     draw(landing, { 'metrics/was-folder': 'old', 'runs/old': 'old', mine: 'mine', deep: 'was a file' });
-    await landTree({ manifest, store, directory: landing, host });
+    await landTree({ manifest, store, directory: landing, paths: ['metrics', './runs/', 'deep'], host });
     expect(readFileSync(join(landing, 'metrics'), 'utf8')).toBe('new');
     expect(readdirSync(join(landing, 'runs'))).toEqual(['a', 'l']);
     expect(readFileSync(join(landing, 'deep/er/out/x'), 'utf8')).toBe('new');
     expect(readdirSync(landing).sort()).toEqual(['deep', 'metrics', 'mine', 'runs']);
+  });
+
+  it('adds to folders that are there when no path is named, and removes nothing of theirs', async () => {
+    const { manifest, store, landing } = await openLanding();
+    draw(landing, { 'runs/old': 'old', 'runs/a': 'old', 'deep/er/mine': 'mine' });
+    await landTree({ manifest, store, directory: landing, host });
+    expect(readdirSync(join(landing, 'runs'))).toEqual(['a', 'l', 'old']);
+    expect(readFileSync(join(landing, 'runs/a'), 'utf8')).toBe('new');
+    expect(readdirSync(join(landing, 'deep/er'))).toEqual(['mine', 'out']);
+  });
+
+  it.each([
+    [{ 'metrics/mine': 'mine' }, 'metrics'],
+    [{ deep: 'mine' }, 'deep'],
+  ])('refuses to put %j away when no path is named', async (standing, path) => {
+    const { manifest, store, landing } = await openLanding();
+    draw(landing, standing);
+    const refused = landTree({ manifest, store, directory: landing, host });
+    await expect(refused).rejects.toMatchObject({ code: 'LANDING_CONFLICT', path: join(landing, path) });
+    expect(readdirSync(landing)).toEqual([path]);
   });
 
   it('shows nothing under a name whose content is not all there', async () => {

@@ -14,7 +14,10 @@ export interface LandOptions {
   readonly store: BlobStore;
   /** Made when it is absent. */
   readonly directory: string;
-  /** The paths that appear whole, as declared as outputs; absent: the manifest's top-level names. */
+  /**
+   * Paths, as declared as outputs, that replace whatever stands there. Absent: everything, and a folder that is there
+   * already keeps what else is in it.
+   */
   readonly paths?: readonly string[];
   readonly host: StorageHost;
   readonly onProgress?: (progress: { path: string; files: number; bytes: number }) => void;
@@ -39,7 +42,7 @@ export async function landTree(options: LandOptions): Promise<readonly string[]>
   await host.files.makeDirectory(staging, { mode: 0o700 });
   const landed: string[] = [];
   try {
-    for (const [i, path] of landingPaths(options).entries()) {
+    for (const [i, path] of (await landingPaths(options, root)).entries()) {
       const entries = rebase(manifest.entries, path);
       if (entries.length === 0) continue;
       const fresh = `${staging}/${i}`;
@@ -57,13 +60,34 @@ export async function landTree(options: LandOptions): Promise<readonly string[]>
   return landed;
 }
 
-/** Without those that another one holds already. */
-function landingPaths({ manifest, paths }: LandOptions): readonly string[] {
-  const topLevel = manifest.entries.flatMap(({ path }) => (parentOf(path) === '' ? [path] : []));
-  const checked = paths?.map(checkOutputPath).flatMap((check) => (check.kind === 'inside' ? [check.path] : []));
-  const wanted = checked ?? topLevel;
+async function landingPaths({ manifest, paths, host }: LandOptions, root: string): Promise<readonly string[]> {
+  if (paths === undefined) return freePaths(manifest, root, host);
+  const wanted = paths.map(checkOutputPath).flatMap((check) => (check.kind === 'inside' ? [check.path] : []));
+  // Without those that another one holds already.
   return wanted.filter((path, i) => {
     return !wanted.some((other, j) => (other === path ? j < i : isWithin(path, other)));
+  });
+}
+
+/** The largest parts of the tree that replace no folder: one that is there already is added to. */
+async function freePaths(manifest: Manifest, root: string, { files }: StorageHost): Promise<readonly string[]> {
+  const free: string[] = [];
+  const shared = new Set(['']);
+  for (const { kind, path } of manifest.entries) {
+    if (!shared.has(parentOf(path))) continue;
+    const standing = (await files.lstat(`${root}/${path}`))?.kind ?? null;
+    if (standing === null || (standing !== 'directory' && kind !== 'directory')) free.push(path);
+    else if (standing === kind) shared.add(path);
+    else throw conflict(`${root}/${path}`, { standing, arriving: kind });
+  }
+  return free;
+}
+
+function conflict(path: string, { standing, arriving }: { standing: string; arriving: string }): TreeRefusal {
+  return new TreeRefusal('LANDING_CONFLICT', {
+    path,
+    message: `a ${arriving} cannot land at ${path}: a ${standing} is there`,
+    hint: 'move it away, or land elsewhere with --to',
   });
 }
 

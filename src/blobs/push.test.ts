@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, linkSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -243,7 +253,13 @@ describe('pushing a tree', () => {
 
   it('takes a damaged stat cache for an empty one', async () => {
     const place = await openPlace({ a: 'x' });
-    draw(place.base, { 'stat-cache.json': '{"version":1,"root":' });
-    expect(await place.push()).toMatchObject({ files: 1, sentBlobs: 1 });
+    const later = { ...host.clock, wallMs: () => host.clock.wallMs() + 60_000 };
+    const push = () => place.push({ host: { ...host, clock: later } });
+    expect(await push()).toMatchObject({ files: 1, sentBlobs: 1 });
+    const [cache = ''] = readdirSync(join(place.base, 'stat-cache'));
+    for (const damage of ['{"version":1,"root":', '[]', `{"version":1,"root":"${place.workspace}","rows":[[1],"x"]}`]) {
+      draw(join(place.base, 'stat-cache'), { [cache]: damage });
+      expect(await push()).toMatchObject({ files: 1, sentBlobs: 0 });
+    }
   });
 });

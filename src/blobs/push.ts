@@ -19,6 +19,7 @@ export interface PushOptions {
   /** Absolute paths of folders that never travel. */
   readonly landing: readonly string[];
   readonly store: BlobStore;
+  /** A folder for what pushes remember, one file for each workspace; made when it is absent. */
   readonly statCachePath: string;
   readonly host: StorageHost;
   readonly onProgress?: (progress: PushProgress) => void;
@@ -67,7 +68,7 @@ async function pushFrom(options: PushOptions, root: string): Promise<Pushed> {
   const startedWallMs = host.clock.wallMs();
   const tree = await walkWorkspace(options, root);
   const links = checkLinks(tree, root);
-  const cache = await openStatCache({ path: options.statCachePath, root, files: host.files, startedWallMs });
+  const cache = await openStatCache({ folder: options.statCachePath, root, host, startedWallMs });
 
   const stored: StoredEntry[] = [];
   const counts = { bytes: 0, sentBytes: 0, sentBlobs: 0 };
@@ -104,11 +105,13 @@ async function pushFrom(options: PushOptions, root: string): Promise<Pushed> {
 }
 
 async function walkWorkspace(options: PushOptions, root: string): Promise<Tree> {
+  const { files } = options.host;
+  const landing = await Promise.all(options.landing.map(async (path) => (await files.realPath(path)) ?? path));
   const guard = options.limits === undefined ? null : createSizeGuard(options.limits);
   const tree = await walkTree({
     root,
-    rules: { exclude: options.exclude, landing: options.landing },
-    files: options.host.files,
+    rules: { exclude: options.exclude, landing },
+    files,
     onFolder(found) {
       throwIfAborted(options.signal);
       guard?.add(found);

@@ -1,6 +1,7 @@
 import type { FileStat, Files } from '../host/files.ts';
 import type { BlobHash } from './blob-store.ts';
 import { isBlobHash } from './hex.ts';
+import type { StorageHost } from './storage-host.ts';
 
 /**
  * Which content each file of a tree had when it was last read, so that an unchanged tree is pushed without reading it.
@@ -19,14 +20,19 @@ type Row = readonly [path: string, sizeBytes: number, mtimeMs: number, ctimeMs: 
 /** A file changed within this time of being read may change again without a new time stamp. */
 const racyMs = 2_000;
 
-/** `startedWallMs` is the wall clock before the first file was looked at. */
+/**
+ * Opens the cache of the tree at `root`, one file in `folder`. `startedWallMs` is the wall clock before the first file
+ * was looked at.
+ */
 export async function openStatCache(options: {
-  path: string;
+  folder: string;
   root: string;
-  files: Files;
+  host: StorageHost;
   startedWallMs: number;
 }): Promise<StatCache> {
-  const { path: cachePath, root, files, startedWallMs } = options;
+  const { folder, root, startedWallMs } = options;
+  const { files, digests } = options.host;
+  const cachePath = `${folder}/${digests.sha256(new TextEncoder().encode(root)).slice(0, 32)}.json`;
   const old = new Map((await readRows(files, cachePath, root)).map((row) => [row[0], row]));
   const current: Row[] = [];
   let isChanged = false;
@@ -49,6 +55,7 @@ export async function openStatCache(options: {
     async save() {
       if (!isChanged && current.length === old.size) return;
       const text = JSON.stringify({ version: 1, root, rows: current });
+      await files.makeDirectory(folder, { mode: 0o700 });
       await files.writeAtomic(cachePath, new TextEncoder().encode(text), { mode: 0o600 });
     },
   };

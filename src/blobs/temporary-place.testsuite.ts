@@ -83,7 +83,7 @@ export async function openPlace(sketch: Sketch): Promise<Place> {
       exclude: [],
       landing: [],
       store,
-      statCachePath: join(base, 'stat-cache.json'),
+      statCachePath: join(base, 'stat-cache'),
       host,
       ...options,
     });

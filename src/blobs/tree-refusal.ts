@@ -3,6 +3,7 @@ export type TreeRefusalCode =
   | 'LINK_ESCAPE'
   | 'SPECIAL_FILE'
   | 'PATH_ESCAPE'
+  | 'LANDING_CONFLICT'
   | 'BAD_NAME'
   | 'UNREADABLE'
   | 'CHANGED_DURING_PUSH'
