@@ -4,7 +4,10 @@ import type { Host } from '../host/host.ts';
 import type { NodeOptions } from './api.ts';
 
 /** What the node offers: the machine's own, less the limits a person set. `--cpus` may also declare more than there are. */
-export async function readCapacity(host: Host, options: NodeOptions): Promise<{ capacity: Capacity; problem: string | null }> {
+export async function readCapacity(
+  host: Host,
+  options: NodeOptions,
+): Promise<{ capacity: Capacity; problem: string | null }> {
   const { machine, processes } = host;
   const { gpus: found, problem } = await findDevices(processes, machine.path());
   const gpus = found.map(({ uuid, index, model, memoryMiB }) => ({ uuid, index, name: model, memoryMiB }));
@@ -24,6 +27,9 @@ const longestName = 50;
 /** The host's name as a node name. */
 export function defaultNodeName(host: Host): string {
   const [short] = host.machine.hostname().toLowerCase().split('.');
-  const name = (short ?? '').replaceAll(/[^a-z0-9-]+/g, '-').replace(/^-+/, '').slice(0, longestName);
+  const name = (short ?? '')
+    .replaceAll(/[^a-z0-9-]+/g, '-')
+    .replace(/^-+/, '')
+    .slice(0, longestName);
   return name === '' ? 'node' : name;
 }

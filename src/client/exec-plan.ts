@@ -18,9 +18,16 @@ export async function execPlan(embedded: Embedded, reference: { id: string; part
   const attempt = attemptOf(nodeDirectory, task.node, key);
   const journal = await readJournal(host.files, attempt);
   if (journal === null || job.outcome !== null) {
-    throw new RefusalError(refuse('WRONG_STATE', `${job.id} does not run: there is nothing to run a command beside`, { hint: `yard logs ${job.id}` }));
+    throw new RefusalError(
+      refuse('WRONG_STATE', `${job.id} does not run: there is nothing to run a command beside`, {
+        hint: `yard logs ${job.id}`,
+      }),
+    );
   }
-  const lastingFolder = await createSetupShelf(host, `${nodeDirectory}/setups`).folderFor(journal.task, attempt.workdir);
+  const lastingFolder = await createSetupShelf(host, `${nodeDirectory}/setups`).folderFor(
+    journal.task,
+    attempt.workdir,
+  );
   const env = environmentOf({ attempt, task: journal.task, port: journal.port, lastingFolder, agent: process.env });
   return { node: task.node, workdir: attempt.workdir, env };
 }

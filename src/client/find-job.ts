@@ -17,7 +17,9 @@ export async function loadJob({ plane }: Embedded, id: string): Promise<Job | nu
 export async function resolveJob(embedded: Embedded, text: string): Promise<{ id: string; part: number | null }> {
   const reference = parseJobReference(text);
   if (reference === null) {
-    throw new RefusalError(refuse('BAD_VALUE', `${JSON.stringify(text)} is not a job id`, { hint: 'yard jobs lists them' }));
+    throw new RefusalError(
+      refuse('BAD_VALUE', `${JSON.stringify(text)} is not a job id`, { hint: 'yard jobs lists them' }),
+    );
   }
   await embedded.plane.catchUp();
   const { job: wanted, part } = reference;
@@ -26,8 +28,12 @@ export async function resolveJob(embedded: Embedded, text: string): Promise<{ id
   const named = candidates.filter((one) => one.name === wanted).sort((a, b) => b.submittedAtMs - a.submittedAtMs);
   if (named[0] !== undefined) return { id: named[0].id, part };
   if (candidates.length === 1 && candidates[0] !== undefined) return { id: candidates[0].id, part };
-  if (candidates.length === 0) throw new RefusalError(refuse('NOT_FOUND', `there is no job ${wanted}`, { hint: 'yard jobs --all lists them' }));
-  const ids = candidates.map(({ id }) => id).slice(0, 5).join(', ');
+  if (candidates.length === 0)
+    throw new RefusalError(refuse('NOT_FOUND', `there is no job ${wanted}`, { hint: 'yard jobs --all lists them' }));
+  const ids = candidates
+    .map(({ id }) => id)
+    .slice(0, 5)
+    .join(', ');
   throw new RefusalError(refuse('AMBIGUOUS', `${wanted} fits several jobs: ${ids}`, { hint: 'write more of the id' }));
 }
 

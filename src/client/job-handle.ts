@@ -60,7 +60,8 @@ export function createJobHandle(embedded: Embedded, reference: { id: string; par
 
 export async function requireJob(embedded: Embedded, id: string): Promise<Job> {
   const job = await loadJob(embedded, id);
-  if (job === null) throw new RefusalError(refuse('NOT_FOUND', `there is no job ${id}`, { hint: 'yard jobs --all lists them' }));
+  if (job === null)
+    throw new RefusalError(refuse('NOT_FOUND', `there is no job ${id}`, { hint: 'yard jobs --all lists them' }));
   return job;
 }
 
@@ -72,7 +73,9 @@ function view({ plane }: Embedded, job: Job): JobView {
 function explain({ plane }: Embedded, job: Job): Explanation {
   const settings = viewSettings(job.settings, job.origins);
   const waiting = whyWaiting(plane.state, job, plane.nowMs());
-  const nodes = [...job.elements.values()].flatMap((element) => (element.kind === 'live' ? element.tasks.map((task) => task.node) : []));
+  const nodes = [...job.elements.values()].flatMap((element) =>
+    element.kind === 'live' ? element.tasks.map((task) => task.node) : [],
+  );
   const where = [...new Set(nodes)].join(', ');
   if (job.outcome !== null) return { sentence: `${job.id} is ${jobState(job)}: ${job.outcome.message}`, settings };
   if (waiting === null) return { sentence: `${job.id} runs on ${where}`, settings };

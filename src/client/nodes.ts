@@ -14,7 +14,10 @@ type LiveNodeView = NodeView & { readonly agentRunning: boolean };
 export function createNodes(embedded: Embedded): Nodes {
   const { plane, host } = embedded;
   const by = host.machine.user();
-  const view = (node: ClusterNode): LiveNodeView => ({ ...viewNode(node), agentRunning: isServed(embedded, node.name) });
+  const view = (node: ClusterNode): LiveNodeView => ({
+    ...viewNode(node),
+    agentRunning: isServed(embedded, node.name),
+  });
   return {
     async list() {
       await plane.catchUp();
@@ -23,7 +26,8 @@ export function createNodes(embedded: Embedded): Nodes {
     async get(name) {
       await plane.catchUp();
       const node = plane.state.nodes.get(name);
-      if (node === undefined) throw new RefusalError(refuse('NOT_FOUND', `there is no node ${name}`, { hint: 'yard nodes lists them' }));
+      if (node === undefined)
+        throw new RefusalError(refuse('NOT_FOUND', `there is no node ${name}`, { hint: 'yard nodes lists them' }));
       return view(node);
     },
     async drain(name, options) {

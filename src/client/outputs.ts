@@ -24,7 +24,10 @@ interface TaskOutputs {
 }
 
 /** Declared outputs and what became of them; of a live task what there is so far. */
-export async function viewOutputs(embedded: Embedded, reference: { id: string; part: number | null }): Promise<readonly OutputView[]> {
+export async function viewOutputs(
+  embedded: Embedded,
+  reference: { id: string; part: number | null },
+): Promise<readonly OutputView[]> {
   const all = await gather(embedded, reference);
   return all.flatMap(({ place, outputs }) => outputs.map((output) => viewOutput(place, output)));
 }
@@ -38,7 +41,9 @@ export async function landOutputs(
   const landed: LandedOutput[] = [];
   for (const { place, outputs, manifest } of await gather(embedded, reference)) {
     const directory = place === null ? options.to : `${options.to}/${place}`;
-    const wanted = outputs.filter(({ path }) => options.paths === undefined || options.paths.some((one) => covers(path, one)));
+    const wanted = outputs.filter(
+      ({ path }) => options.paths === undefined || options.paths.some((one) => covers(path, one)),
+    );
     if (manifest !== null && wanted.some(({ state }) => state === 'collected')) {
       const { store, host } = embedded;
       const paths = options.paths === undefined ? {} : { paths: options.paths };
@@ -51,7 +56,11 @@ export async function landOutputs(
   }
   const unknown = options.paths?.find((one) => !landed.some(({ path }) => covers(path, one)));
   if (unknown !== undefined) {
-    throw new RefusalError(refuse('NOT_FOUND', `${unknown} is not among the outputs of ${reference.id}`, { hint: `yard outputs ${reference.id} --list` }));
+    throw new RefusalError(
+      refuse('NOT_FOUND', `${unknown} is not among the outputs of ${reference.id}`, {
+        hint: `yard outputs ${reference.id} --list`,
+      }),
+    );
   }
   return landed;
 }
@@ -60,20 +69,29 @@ function covers(declared: string, wanted: string): boolean {
   return declared === wanted || wanted.startsWith(`${declared}/`) || declared.startsWith(`${wanted}/`);
 }
 
-async function gather(embedded: Embedded, reference: { id: string; part: number | null }): Promise<readonly TaskOutputs[]> {
+async function gather(
+  embedded: Embedded,
+  reference: { id: string; part: number | null },
+): Promise<readonly TaskOutputs[]> {
   await embedded.plane.catchUp();
   const job = await requireJob(embedded, reference.id);
   const several = job.settings.array !== null || job.settings.nodes > 1;
   const gathered: TaskOutputs[] = [];
   for (const placed of tasksOf(job, reference.part)) {
     const place = several ? (job.settings.array === null ? placed.task.rank : placed.key.index) : null;
-    const found = placed.element.kind === 'live' && placed.task.step !== 'ended' ? await liveOutputs(embedded, job, placed) : await storedOutputs(embedded, placed);
+    const found =
+      placed.element.kind === 'live' && placed.task.step !== 'ended'
+        ? await liveOutputs(embedded, job, placed)
+        : await storedOutputs(embedded, placed);
     gathered.push({ placed, place, ...found });
   }
   return gathered;
 }
 
-async function storedOutputs({ store }: Embedded, { task }: PlacedTask): Promise<{ outputs: readonly Output[]; manifest: Manifest | null }> {
+async function storedOutputs(
+  { store }: Embedded,
+  { task }: PlacedTask,
+): Promise<{ outputs: readonly Output[]; manifest: Manifest | null }> {
   if (task.outputsManifest === null) return { outputs: task.outputs, manifest: null };
   const bytes = await store.get(task.outputsManifest);
   if (bytes === null) throw new RefusalError(refuse('NOT_FOUND', 'the outputs have been pruned'));
@@ -88,8 +106,20 @@ async function liveOutputs(
   const attempt = attemptOf(`${home}/nodes/${task.node}`, task.node, key);
   const materialised = await readMaterialised(host.files, attempt);
   const declared = job.spec.outputs;
-  const found = await collectOutputs({ workdir: attempt.workdir, declared, materialised, store, host, deadlineMs: liveDeadlineMs });
-  const outputs = found.outputs.map(({ path, state, sizeBytes, why }) => ({ path, state, sizeBytes: sizeBytes ?? null, why: why ?? null }));
+  const found = await collectOutputs({
+    workdir: attempt.workdir,
+    declared,
+    materialised,
+    store,
+    host,
+    deadlineMs: liveDeadlineMs,
+  });
+  const outputs = found.outputs.map(({ path, state, sizeBytes, why }) => ({
+    path,
+    state,
+    sizeBytes: sizeBytes ?? null,
+    why: why ?? null,
+  }));
   return { outputs, manifest: found.manifest.entries.length === 0 ? null : found.manifest };
 }
 

@@ -10,7 +10,11 @@ export function createProfiles(embedded: Embedded): Profiles {
   return {
     async list() {
       await embedded.plane.catchUp();
-      return [...embedded.plane.state.profiles.values()].map(({ name, revision, source }) => ({ name, revision, source }));
+      return [...embedded.plane.state.profiles.values()].map(({ name, revision, source }) => ({
+        name,
+        revision,
+        source,
+      }));
     },
     async apply(document) {
       const { name, values } = parseProfileDocument(document, { origin: 'profile' });

@@ -11,7 +11,10 @@ export async function prune(embedded: Embedded, { olderThanMs }: { olderThanMs: 
   await plane.catchUp();
   const beforeMs = host.clock.wallMs() - olderThanMs;
   const jobs = await plane.log.pruneArchive(beforeMs);
-  await plane.log.trim({ beforeSeq: await seqAt(embedded, beforeMs), answersBeforeMs: host.clock.wallMs() - 24 * 3_600_000 });
+  await plane.log.trim({
+    beforeSeq: await seqAt(embedded, beforeMs),
+    answersBeforeMs: host.clock.wallMs() - 24 * 3_600_000,
+  });
   const attempts = await pruneAttempts(embedded);
   const { removed, freedBytes } = await pruneBlobs(embedded);
   return { jobs, blobs: removed.length, attempts, freedBytes };

@@ -7,12 +7,18 @@ import { RefusalError } from './refusal-error.ts';
 import { submissionOf, submit } from './submit.ts';
 
 /** A new job with the spec and the bytes of an ended one; with `failed`, of its failed indices only. Returns the id. */
-export async function retry(embedded: Embedded, reference: { id: string; part: number | null }, options: { failed?: boolean }): Promise<string> {
+export async function retry(
+  embedded: Embedded,
+  reference: { id: string; part: number | null },
+  options: { failed?: boolean },
+): Promise<string> {
   const job = await loadJob(embedded, reference.id);
   if (job === null) throw new RefusalError(refuse('NOT_FOUND', `there is no job ${reference.id}`));
   if (job.outcome === null) {
     const hint = `wait for its end, or stop it: yard stop ${job.id}`;
-    throw new RefusalError(refuse('WRONG_STATE', `${job.id} is ${jobState(job)}: only an ended job can be run again`, { hint }));
+    throw new RefusalError(
+      refuse('WRONG_STATE', `${job.id} is ${jobState(job)}: only an ended job can be run again`, { hint }),
+    );
   }
   const indices = indicesFor(job, reference.part, options.failed === true);
   return submit(embedded, await submissionOf(embedded, job.id), {
@@ -25,7 +31,10 @@ export async function retry(embedded: Embedded, reference: { id: string; part: n
 
 function indicesFor(job: Job, part: number | null, failedOnly: boolean): readonly number[] | null {
   if (job.settings.array === null) {
-    if (failedOnly) throw new RefusalError(refuse('WRONG_STATE', `${job.id} is no array: it has no failed indices`, { hint: `yard retry ${job.id}` }));
+    if (failedOnly)
+      throw new RefusalError(
+        refuse('WRONG_STATE', `${job.id} is no array: it has no failed indices`, { hint: `yard retry ${job.id}` }),
+      );
     return null;
   }
   if (part !== null) {
@@ -33,7 +42,9 @@ function indicesFor(job: Job, part: number | null, failedOnly: boolean): readonl
     return [part];
   }
   if (!failedOnly) return job.indices;
-  const failed = [...job.elements].filter(([, element]) => element.kind === 'ended' && !isSuccess(element.outcome)).map(([index]) => index);
+  const failed = [...job.elements]
+    .filter(([, element]) => element.kind === 'ended' && !isSuccess(element.outcome))
+    .map(([index]) => index);
   if (failed.length === 0) throw new RefusalError(refuse('WRONG_STATE', `no index of ${job.id} failed`));
   return failed.sort((a, b) => a - b);
 }

@@ -85,7 +85,9 @@ async function serve(
 async function recordIdentity({ host }: Embedded, directory: string, instance: string): Promise<void> {
   const identity = await host.processes.identify(process.pid);
   const record = { ...identity, instance, startedAt: new Date(host.clock.wallMs()).toISOString() };
-  await host.files.writeAtomic(`${directory}/agent.json`, new TextEncoder().encode(`${JSON.stringify(record)}\n`), { mode: 0o600 });
+  await host.files.writeAtomic(`${directory}/agent.json`, new TextEncoder().encode(`${JSON.stringify(record)}\n`), {
+    mode: 0o600,
+  });
 }
 
 function toHex(bytes: Uint8Array): string {

@@ -56,7 +56,10 @@ async function workspaceOf(
   const pushed = await pushTree({
     directory: resolve(base, spec.workspace.workdir),
     exclude: spec.workspace.exclude,
-    landing: options.landing === undefined ? [] : [isAbsolute(options.landing) ? options.landing : resolve(base, options.landing)],
+    landing:
+      options.landing === undefined
+        ? []
+        : [isAbsolute(options.landing) ? options.landing : resolve(base, options.landing)],
     store,
     statCachePath: `${home}/stat-cache`,
     host,
@@ -64,13 +67,31 @@ async function workspaceOf(
     ...(options.onPush === undefined ? {} : { onProgress: (progress) => options.onPush?.(viewProgress(progress)) }),
   });
   await plane.log.recordBlobs([pushed.manifestHash]);
-  options.onPush?.({ phase: 'done', files: pushed.files, bytes: pushed.bytes, fraction: 1, sentBytes: pushed.sentBytes });
+  options.onPush?.({
+    phase: 'done',
+    files: pushed.files,
+    bytes: pushed.bytes,
+    fraction: 1,
+    sentBytes: pushed.sentBytes,
+  });
   return { manifest: pushed.manifestHash, files: pushed.files, sizeBytes: pushed.bytes };
 }
 
-function viewProgress(progress: { files: number; bytes: number; totalFiles: number; totalBytes: number; sentBytes: number }): PushProgress {
+function viewProgress(progress: {
+  files: number;
+  bytes: number;
+  totalFiles: number;
+  totalBytes: number;
+  sentBytes: number;
+}): PushProgress {
   const fraction = progress.totalBytes === 0 ? 1 : progress.bytes / progress.totalBytes;
-  return { phase: 'pushing', files: progress.totalFiles, bytes: progress.totalBytes, fraction, sentBytes: progress.sentBytes };
+  return {
+    phase: 'pushing',
+    files: progress.totalFiles,
+    bytes: progress.totalBytes,
+    fraction,
+    sentBytes: progress.sentBytes,
+  };
 }
 
 /** Several, so that one that is taken costs nothing; random, since counters repeat after a restore. */

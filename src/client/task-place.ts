@@ -29,8 +29,14 @@ export function tasksOf(job: Job, part: number | null): readonly PlacedTask[] {
 export function oneTask(job: Job, part: number | null): PlacedTask {
   const tasks = tasksOf(job, part);
   const [task] = tasks;
-  if (task === undefined) throw new RefusalError(refuse('WRONG_STATE', `${job.id} has not been placed on a node yet`, { hint: `yard explain ${job.id}` }));
-  if (tasks.length > 1) throw new RefusalError(refuse('AMBIGUOUS', `${job.id} has ${tasks.length} tasks`, { hint: `name one: ${job.id}/0` }));
+  if (task === undefined)
+    throw new RefusalError(
+      refuse('WRONG_STATE', `${job.id} has not been placed on a node yet`, { hint: `yard explain ${job.id}` }),
+    );
+  if (tasks.length > 1)
+    throw new RefusalError(
+      refuse('AMBIGUOUS', `${job.id} has ${tasks.length} tasks`, { hint: `name one: ${job.id}/0` }),
+    );
   return task;
 }
 

@@ -15,7 +15,9 @@ export async function* watchJob(embedded: Embedded, id: string, signal?: AbortSi
     let shown = '';
     while (!box.isEnded()) {
       const job = await requireJob(embedded, id);
-      const view = viewJob(plane.state, job, plane.nowMs(), { full: job.outcome !== null || job.settings.array === null });
+      const view = viewJob(plane.state, job, plane.nowMs(), {
+        full: job.outcome !== null || job.settings.array === null,
+      });
       const text = JSON.stringify(view);
       if (text !== shown) yield view;
       shown = text;

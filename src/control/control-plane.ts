@@ -202,15 +202,15 @@ export class ControlPlane {
 
   /** The facts may not be there though the state has them: drop it, fold anew, and say why. */
   async #reload(waiting: readonly Waiting[], error: unknown): Promise<void> {
+    const loaded = await loadState(this.#log, this.#host);
+    this.#state = loaded.state;
+    this.#seq = loaded.seq;
+    this.#hash = loaded.hash;
     const refusal = commitRefusal(error);
     for (const one of waiting) {
       if (refusal === null) one.reject(error);
       else one.resolve(refusal);
     }
-    const loaded = await loadState(this.#log, this.#host);
-    this.#state = loaded.state;
-    this.#seq = loaded.seq;
-    this.#hash = loaded.hash;
   }
 
   async #maybeSnapshot(): Promise<void> {

@@ -1,0 +1,142 @@
+import type { TaskKey } from '../core/job/job.ts';
+import type { Host } from '../host/host.ts';
+import type { LogChunk, LogOptions } from './api.ts';
+import { readLogBytes } from './log-bytes.ts';
+import { readMarks, type TimeMark } from './log-marks.ts';
+
+const pieceBytes = 256 * 1024;
+
+type Label = 'setup' | 'run';
+type Stream = 'out' | 'err';
+type Decoder = InstanceType<typeof TextDecoder>;
+
+/** The logs of one attempt, read from where the reader stands. The agent moves the directory when the attempt has ended. */
+export class TaskLog {
+  readonly #host: Host;
+  readonly #key: TaskKey;
+  readonly #find: () => Promise<string | null>;
+  readonly #options: LogOptions;
+  readonly #offsets = new Map<string, number>();
+  readonly #decoders = new Map<string, Decoder>();
+  readonly #listener: () => void;
+  #unwatch: (() => void) | null = null;
+  #started = false;
+
+  constructor(
+    host: Host,
+    given: { key: TaskKey; find: () => Promise<string | null>; options: LogOptions; listener: () => void },
+  ) {
+    this.#host = host;
+    this.#key = given.key;
+    this.#find = given.find;
+    this.#options = given.options;
+    this.#listener = given.listener;
+  }
+
+  /** What was written since the last call, stdout and stderr interleaved as far as the time marks tell. */
+  async *readNew(): AsyncGenerator<LogChunk> {
+    const directory = await this.#find();
+    if (directory === null) return;
+    if (!this.#started) await this.#begin(directory);
+    for (const label of this.#labels()) yield* this.#readLabel(directory, label);
+  }
+
+  /** The end of lines that were never ended, and characters that were cut. */
+  async *readRest(): AsyncGenerator<LogChunk> {
+    yield* this.readNew();
+    for (const [name, decoder] of this.#decoders) {
+      const text = decoder.decode();
+      const [label, stream] = name.split('.') as [Label, Stream];
+      if (text !== '') yield this.#chunk(label, stream, new Uint8Array(), text, this.#host.clock.wallMs());
+    }
+  }
+
+  close(): void {
+    this.#unwatch?.();
+  }
+
+  #labels(): readonly Label[] {
+    const { step, tail } = this.#options;
+    if (step !== undefined) return [step];
+    return tail === undefined ? ['setup', 'run'] : ['run'];
+  }
+
+  /** Finds where to begin: `--since` by the time marks, `--tail` by counting lines from the end. */
+  async #begin(directory: string): Promise<void> {
+    this.#started = true;
+    if (this.#options.follow === true) this.#unwatch = this.#host.files.watch(directory, this.#listener);
+    const { sinceMs, tail } = this.#options;
+    for (const label of this.#labels()) {
+      const before =
+        sinceMs === undefined ? null : lastBefore(await readMarks(this.#host.files, directory, label), sinceMs);
+      for (const stream of ['out', 'err'] as const) {
+        let offset = before === null ? 0 : stream === 'out' ? before.outBytes : before.errBytes;
+        if (tail !== undefined) offset = Math.max(offset, await this.#offsetOfTail(directory, label, stream, tail));
+        this.#offsets.set(`${label}.${stream}`, offset);
+      }
+    }
+  }
+
+  async #offsetOfTail(directory: string, label: Label, stream: Stream, lines: number): Promise<number> {
+    const sizeBytes = (await this.#host.files.stat(`${directory}/${label}.${stream}`))?.sizeBytes ?? 0;
+    let start = sizeBytes;
+    let found = 0;
+    while (start > 0) {
+      const from = Math.max(0, start - pieceBytes);
+      const bytes = await this.#bytes(directory, label, stream, from, start - from);
+      for (let position = bytes.length - 1; position >= 0; position -= 1) {
+        if (bytes[position] !== 10 || from + position === sizeBytes - 1) continue;
+        found += 1;
+        if (found === lines) return from + position + 1;
+      }
+      start = from;
+    }
+    return 0;
+  }
+
+  async *#readLabel(directory: string, label: Label): AsyncGenerator<LogChunk> {
+    const marks = await readMarks(this.#host.files, directory, label);
+    for (const mark of marks) {
+      yield* this.#readUpTo(directory, label, 'out', mark.outBytes, mark.atMs);
+      yield* this.#readUpTo(directory, label, 'err', mark.errBytes, mark.atMs);
+    }
+    const nowMs = this.#host.clock.wallMs();
+    yield* this.#readUpTo(directory, label, 'out', Number.MAX_SAFE_INTEGER, nowMs);
+    yield* this.#readUpTo(directory, label, 'err', Number.MAX_SAFE_INTEGER, nowMs);
+  }
+
+  async *#readUpTo(
+    directory: string,
+    label: Label,
+    stream: Stream,
+    end: number,
+    atMs: number,
+  ): AsyncGenerator<LogChunk> {
+    const name = `${label}.${stream}`;
+    for (;;) {
+      const offset = this.#offsets.get(name) ?? 0;
+      const lengthBytes = Math.min(pieceBytes, end - offset);
+      if (lengthBytes <= 0) return;
+      const bytes = await this.#bytes(directory, label, stream, offset, lengthBytes);
+      if (bytes.length === 0) return;
+      this.#offsets.set(name, offset + bytes.length);
+      const decoder = this.#decoders.get(name) ?? new TextDecoder();
+      this.#decoders.set(name, decoder);
+      yield this.#chunk(label, stream, bytes, decoder.decode(bytes, { stream: true }), atMs);
+    }
+  }
+
+  #bytes(directory: string, label: Label, stream: Stream, offset: number, maxBytes: number): Promise<Uint8Array> {
+    return readLogBytes({ files: this.#host.files, directory, label, stream, offset, maxBytes });
+  }
+
+  #chunk(label: Label, stream: Stream, bytes: Uint8Array, text: string, atMs: number): LogChunk {
+    return { task: this.#key, step: label, stream: stream === 'out' ? 'stdout' : 'stderr', atMs, text, bytes };
+  }
+}
+
+function lastBefore(marks: readonly TimeMark[], sinceMs: number): TimeMark | null {
+  let last: TimeMark | null = null;
+  for (const mark of marks) if (mark.atMs < sinceMs) last = mark;
+  return last;
+}

@@ -1,0 +1,185 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+/** The command as it is shipped. */
+export const yardPath = resolve(import.meta.dirname, '../dist/yard.js');
+
+export interface Finished {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A yard command that runs, with what it has printed so far. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly finished: Promise<Finished>;
+  stdout(): string;
+  stderr(): string;
+  /** Resolves when what was printed, on either stream, matches. Rejects when the command ends first. */
+  printed(pattern: RegExp): Promise<void>;
+}
+
+export interface Lab {
+  /** A fresh home of its own. */
+  readonly home: string;
+  /** A fresh folder to work in. */
+  readonly folder: string;
+  yard(
+    args: readonly string[],
+    options?: { input?: string; cwd?: string; env?: Record<string, string> },
+  ): Promise<Finished>;
+  start(
+    args: readonly string[],
+    options?: { input?: string; cwd?: string; env?: Record<string, string>; detached?: boolean },
+  ): Running;
+  /** Ends what it started and removes its folders. */
+  close(): Promise<void>;
+}
+
+/** A home, a folder, and the shipped command over them. */
+export function openLab(): Lab {
+  const root = mkdtempSync(join(tmpdir(), 'runyard-lab-'));
+  const home = join(root, 'home');
+  const folder = mkdtempSync(join(root, 'work-'));
+  const started = new Set<Running>();
+  const lab: Lab = {
+    home,
+    folder,
+    yard: (args, options) => lab.start(args, options).finished,
+    start(args, options = {}) {
+      const running = startYard(args, { home, cwd: options.cwd ?? folder, ...options });
+      started.add(running);
+      void running.finished.finally(() => started.delete(running));
+      return running;
+    },
+    async close() {
+      for (const running of started) running.child.kill('SIGKILL');
+      await Promise.all([...started].map((running) => running.finished));
+      await endAgents(home);
+      endTasks(home);
+      rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    },
+  };
+  return lab;
+}
+
+function startYard(
+  args: readonly string[],
+  options: { home: string; cwd: string; input?: string; env?: Record<string, string>; detached?: boolean },
+): Running {
+  const child = spawn(process.execPath, [yardPath, ...args], {
+    cwd: options.cwd,
+    env: { ...process.env, RUNYARD_HOME: options.home, NO_COLOR: '1', ...options.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: options.detached ?? false,
+  });
+  child.stdin.end(options.input ?? '');
+  let stdout = '';
+  let stderr = '';
+  const listeners = new Set<() => void>();
+  const tell = (): void => {
+    for (const listener of listeners) listener();
+  };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    tell();
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+    tell();
+  });
+  let ended = false;
+  const finished = new Promise<Finished>((done, fail) => {
+    child.once('error', fail);
+    child.once('close', (code, signal) => {
+      ended = true;
+      tell();
+      done({ code, signal, stdout, stderr });
+    });
+  });
+  const printed = (pattern: RegExp): Promise<void> =>
+    new Promise((done, fail) => {
+      const look = (): void => {
+        if (pattern.test(stdout) || pattern.test(stderr)) {
+          listeners.delete(look);
+          done();
+        } else if (ended) {
+          listeners.delete(look);
+          fail(new Error(`ended without printing ${pattern}\nstdout: ${stdout}\nstderr: ${stderr}`));
+        }
+      };
+      listeners.add(look);
+      look();
+    });
+  return { child, finished, stdout: () => stdout, stderr: () => stderr, printed };
+}
+
+/** Ends agents that the lab's commands left running, by the identity they recorded. */
+async function endAgents(home: string): Promise<void> {
+  for (const node of listFolders(join(home, 'nodes'))) {
+    const path = join(home, 'nodes', node, 'agent.json');
+    if (!existsSync(path)) continue;
+    const { pid, startTicks } = JSON.parse(readFileSync(path, 'utf8')) as { pid: number; startTicks: number };
+    if (pid === process.pid || startTicksOf(pid) !== startTicks) continue;
+    process.kill(pid, 'SIGKILL');
+    await until(() => startTicksOf(pid) !== startTicks);
+  }
+}
+
+/** Ends tasks of this home that outlived their agent: found by the mark that they carry and the home that they use. */
+function endTasks(home: string): void {
+  for (const pid of markedPids(home)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It ended by itself between the two looks.
+    }
+  }
+}
+
+/** Live processes whose environment or command line names the home: tasks carry it in RUNYARD_WORKDIR. */
+export function markedPids(home: string): readonly number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map(Number)
+    .filter((pid) => readProc(pid, 'environ').includes(`RUNYARD_WORKDIR=${home}`) && !isZombie(pid));
+}
+
+function isZombie(pid: number): boolean {
+  return / [ZX] /.test(readProc(pid, 'stat').replace(/^.*\)/s, ''));
+}
+
+export function startTicksOf(pid: number): number | null {
+  const stat = readProc(pid, 'stat');
+  if (stat === '') return null;
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields[0] === 'Z' ? null : Number(fields[19]);
+}
+
+function readProc(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+export function listFolders(path: string): readonly string[] {
+  return existsSync(path) ? readdirSync(path) : [];
+}
+
+/** Waits for a condition that no event announces; fails after 20 s. */
+export async function until(condition: () => boolean | Promise<boolean>, what = 'the condition'): Promise<void> {
+  const endMs = Date.now() + 20_000;
+  while (!(await condition())) {
+    if (Date.now() > endMs) throw new Error(`${what} did not come true within 20 s`);
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}
+
+/** Suites that run at length take their full size when asked for by name: `RUNYARD_FULL=1`. */
+export const isFull = process.env['RUNYARD_FULL'] === '1';

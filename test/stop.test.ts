@@ -1,0 +1,115 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Lab, markedPids, openLab, type Running, until } from './lab.ts';
+
+let lab: Lab;
+beforeEach(() => {
+  lab = openLab();
+});
+afterEach(() => lab.close());
+
+/** A job whose descendants leave its group, and that says a last word when it is asked to end. */
+const stubborn = `[job]
+name = "tree"
+run = """
+echo partial > partial
+sh -c 'trap "echo bye; exit 0" TERM; echo child-ready; while :; do sleep 0.05; done' &
+setsid sh -c 'echo own-session; exec sleep 300' &
+(setsid sh -c '(trap "" TERM; exec sleep 301) &') &
+echo ready
+wait
+"""
+outputs = ["partial", "never"]
+
+[profile]
+grace = "1s"
+`;
+
+function begin(options: { detached?: boolean } = {}): Running {
+  const folder = join(lab.folder, 'tree');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'job.toml'), stubborn);
+  return lab.start(['run'], { cwd: folder, ...options });
+}
+
+async function running(run: Running): Promise<void> {
+  await run.printed(/child-ready/);
+  await run.printed(/own-session/);
+  await until(() => markedPids(lab.home).length >= 4, 'the tree of the job');
+}
+
+async function nothingLeft(): Promise<void> {
+  expect(markedPids(lab.home)).toEqual([]);
+  const { stdout } = await lab.yard(['jobs', 'tree', '--json']);
+  const view = JSON.parse(stdout);
+  expect(view).toMatchObject({ state: 'FAILED', outcome: { reason: 'stopped' } });
+  expect(view.outputs).toMatchObject([
+    { path: 'partial', state: 'collected' },
+    { path: 'never', state: 'missing' },
+  ]);
+  expect((await lab.yard(['logs', 'tree'])).stdout).toContain('bye');
+}
+
+describe('stopping a job ends its whole tree, keeps its last words and what it wrote', () => {
+  it('by Ctrl-C while attached [C12] [C30] [S8]', async () => {
+    const run = begin();
+    await running(run);
+    run.child.kill('SIGINT');
+    const done = await run.finished;
+    expect(done.code).toBe(125);
+    expect(done.stderr).toMatch(/1 collected, 1 missing \(never\)/);
+    const id = /(tree-\w{6})/.exec(done.stderr)?.[1] ?? '';
+    expect(readFileSync(join(lab.folder, 'tree', 'outputs', id, 'partial'), 'utf8')).toBe('partial\n');
+    await nothingLeft();
+  });
+
+  it('by yard stop from another process [C12] [S8]', async () => {
+    const run = begin();
+    await running(run);
+    expect((await lab.yard(['stop', 'tree'])).code).toBe(0);
+    expect((await run.finished).code).toBe(125);
+    await nothingLeft();
+  });
+
+  it('when the terminal is lost and the command had brought its own node', async () => {
+    const run = begin();
+    await running(run);
+    run.child.kill('SIGHUP');
+    await run.finished;
+    await nothingLeft();
+  });
+
+  it('at once when Ctrl-C comes again', async () => {
+    const folder = join(lab.folder, 'deaf');
+    mkdirSync(folder);
+    writeFileSync(
+      join(folder, 'job.toml'),
+      '[job]\nname = "deaf"\nrun = "trap : TERM; echo ready; while :; do sleep 0.1; done"\n[profile]\ngrace = "10m"\n',
+    );
+    const run = lab.start(['run'], { cwd: folder });
+    await run.printed(/ready/);
+    run.child.kill('SIGINT');
+    await run.printed(/stopping/);
+    run.child.kill('SIGINT');
+    expect((await run.finished).code).toBe(125);
+    expect(markedPids(lab.home)).toEqual([]);
+  });
+});
+
+describe('a job that leaves processes behind', () => {
+  it('has them ended before its place is free for the next one [C14]', async () => {
+    const done = await lab.yard([
+      'run',
+      '--no-workspace',
+      '--name',
+      'leaky',
+      '--',
+      'sh',
+      '-c',
+      'setsid sleep 300 & echo left',
+    ]);
+    expect(done).toMatchObject({ code: 0, stdout: 'left\n' });
+    expect(markedPids(lab.home)).toEqual([]);
+  });
+});
