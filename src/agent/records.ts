@@ -73,7 +73,7 @@ export async function readExitRecord(place: RecordPlace): Promise<ExitRecord | n
   throw new Error(`${path}: expected a record with code, signal or fault, found ${JSON.stringify(fields)}`);
 }
 
-async function readStartRecord(place: RecordPlace): Promise<StartRecord | null> {
+export async function readStartRecord(place: RecordPlace): Promise<StartRecord | null> {
   const fields = await readFields(place.files, startPath(place));
   const [nonce, mark, bootId] = [fields?.nonce, fields?.mark, fields?.bootId];
   if (typeof nonce !== 'string' || typeof mark !== 'string' || typeof bootId !== 'string') return null;

@@ -71,12 +71,18 @@ async function look(options: StopOptions): Promise<{ shimIsAlive: boolean; other
 /** One signal for the group, as a fork may slip between two single ones, and one for each process outside of it. */
 async function warn(options: StopOptions, others: readonly MarkedProcess[]): Promise<void> {
   const { processes } = options.host;
-  for (const signal of ['SIGTERM', 'SIGCONT'] as const) {
-    const groupIsDone = options.shim !== null && (await processes.signalGroup(options.shim, signal));
-    for (const process of others) {
-      if (!groupIsDone || !process.inGroup) await processes.signal(process, signal);
-    }
-  }
+  const groupIsDone = options.shim !== null && (await processes.signalGroup(options.shim, 'SIGTERM'));
+  const outside = others.filter((one) => !groupIsDone || !one.inGroup);
+  if (groupIsDone) outside.push(...(await findLeavers(options, others)));
+  for (const process of outside) await processes.signal(process, 'SIGTERM');
+  for (const process of others) await processes.signal(process, 'SIGCONT');
+}
+
+/** Those that left the group between the look and the signal, so that it missed them. */
+async function findLeavers(options: StopOptions, before: readonly MarkedProcess[]): Promise<MarkedProcess[]> {
+  const members = new Set(before.filter((one) => one.inGroup).map((one) => one.pid));
+  const { others } = await look(options);
+  return others.filter((one) => !one.inGroup && members.has(one.pid));
 }
 
 function toSearch({ mark, directory, shim }: StopOptions): { mark: string; directory: string; leader: typeof shim } {

@@ -1,44 +1,64 @@
-import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LimitVerdict } from '../processes.ts';
 import { type CgroupHierarchy, findCgroupHierarchies } from './cgroup-hierarchies.ts';
 import { codeOf, isAbsent, toHostError } from './system-error.ts';
 
-/** The attempt's directory remembers its cgroups in this file, one path a line: the next agent may live elsewhere. */
-const recordName = 'cgroups';
+/** Places in which agents of this node ever made cgroups, one a line: the next agent may live elsewhere. */
+const basesName = 'cgroup-bases';
 
 /** A cgroup per attempt, where the system lets us make one. Without any, every call answers as if there were nothing. */
 export interface Cgroups {
   /** Returns the files that a process writes `0` to in order to join; empty where no cgroup could be made. */
-  create(directory: string, limits: CgroupLimits): readonly string[];
-  members(directory: string): ReadonlySet<number>;
-  /** Kills all members at once; false where the kernel has no `cgroup.kill`. */
-  kill(directory: string): boolean;
-  release(directory: string): Promise<LimitVerdict>;
+  create(mark: string, limits: CgroupLimits): readonly string[];
+  members(mark: string): ReadonlySet<number>;
+  /** Kills all members at once, where the kernel can (`cgroup.kill`, Linux 5.14). */
+  kill(mark: string): void;
+  release(mark: string): Promise<LimitVerdict>;
 }
 
 export interface CgroupLimits {
-  readonly name: string;
   readonly maxProcesses: number | null;
   readonly memoryMiB: number | null;
 }
 
-export function createCgroups(): Cgroups {
+/** `directory` is the node's own. */
+export function createCgroups(directory: string): Cgroups {
+  const basesPath = join(directory, basesName);
+  const bases = new Set(readOrEmpty(basesPath).split('\n').filter(Boolean));
   let usable: readonly CgroupHierarchy[] | null = null;
+  const pathsOf = (mark: string): string[] => [...bases].map((base) => join(base, nameOf(mark)));
+
   return {
-    create: (directory, limits) => {
+    create: (mark, limits) => {
       usable ??= findCgroupHierarchies();
-      const made = usable.filter((hierarchy) => isWanted(hierarchy, limits) && make(hierarchy, limits));
-      const paths = made.map((hierarchy) => join(hierarchy.base, limits.name));
-      if (paths.length > 0) writeFileSync(join(directory, recordName), `${paths.join('\n')}\n`);
+      const wanted = usable.filter((hierarchy) => isWanted(hierarchy, limits));
+      const made = wanted.filter((hierarchy) => make(hierarchy, nameOf(mark), limits));
+      for (const { base } of made) {
+        if (bases.has(base)) continue;
+        bases.add(base);
+        mkdirSync(directory, { recursive: true });
+        appendFileSync(basesPath, `${base}\n`);
+      }
       // A hierarchy that refused once (read-only, not delegated) will refuse for every attempt.
-      usable = usable.filter((hierarchy) => !isWanted(hierarchy, limits) || made.includes(hierarchy));
-      return paths.map((path) => join(path, 'cgroup.procs'));
+      usable = usable.filter((hierarchy) => !wanted.includes(hierarchy) || made.includes(hierarchy));
+      return made.map(({ base }) => join(base, nameOf(mark), 'cgroup.procs'));
     },
-    members: (directory) => new Set(recorded(directory).flatMap(readMembers)),
-    kill: (directory) => recorded(directory).filter(killAll).length > 0,
-    release,
+    members: (mark) => new Set(pathsOf(mark).flatMap(readMembers)),
+    kill: (mark) => pathsOf(mark).forEach(killAll),
+    release: async (mark) => {
+      const paths = pathsOf(mark).filter((path) => existsSync(path));
+      const outOfMemory = paths.some(hadOutOfMemoryKill);
+      for (const path of paths) await removeCgroup(path);
+      return { outOfMemory };
+    },
   };
+}
+
+/** A mark may hold anything; the name of a cgroup may not. */
+function nameOf(mark: string): string {
+  return `runyard-${createHash('sha256').update(mark).digest('hex').slice(0, 24)}`;
 }
 
 /** The unified hierarchy is joined by every attempt (it can kill); the older ones only for the limit they keep. */
@@ -51,8 +71,8 @@ function isWanted(hierarchy: CgroupHierarchy, limits: CgroupLimits): boolean {
   );
 }
 
-function make(hierarchy: CgroupHierarchy, limits: CgroupLimits): boolean {
-  const path = join(hierarchy.base, limits.name);
+function make(hierarchy: CgroupHierarchy, name: string, limits: CgroupLimits): boolean {
+  const path = join(hierarchy.base, name);
   const memoryFile = hierarchy.version === 2 ? 'memory.max' : 'memory.limit_in_bytes';
   try {
     mkdirSync(path, { recursive: true });
@@ -69,14 +89,6 @@ function make(hierarchy: CgroupHierarchy, limits: CgroupLimits): boolean {
   }
 }
 
-async function release(directory: string): Promise<LimitVerdict> {
-  const paths = recorded(directory);
-  const outOfMemory = paths.some((path) => countOutOfMemoryKills(path) > 0);
-  for (const path of paths) await removeCgroup(path);
-  rmSync(join(directory, recordName), { force: true });
-  return { outOfMemory };
-}
-
 /** The kernel answers EBUSY for a moment after the last member died. */
 async function removeCgroup(path: string): Promise<void> {
   for (let tries = 0; ; tries += 1) {
@@ -91,27 +103,21 @@ async function removeCgroup(path: string): Promise<void> {
   }
 }
 
-function countOutOfMemoryKills(path: string): number {
+function hadOutOfMemoryKill(path: string): boolean {
   const text = readOrEmpty(join(path, 'memory.events')) + readOrEmpty(join(path, 'memory.oom_control'));
-  return Number(/^oom_kill (\d+)/m.exec(text)?.[1] ?? 0);
+  return Number(/^oom_kill (\d+)/m.exec(text)?.[1] ?? 0) > 0;
 }
 
 function readMembers(path: string): number[] {
   return readOrEmpty(join(path, 'cgroup.procs')).split('\n').filter(Boolean).map(Number);
 }
 
-function killAll(path: string): boolean {
+function killAll(path: string): void {
   try {
     writeFileSync(join(path, 'cgroup.kill'), '1', { flag: 'r+' });
-    return true;
   } catch {
-    // Before Linux 5.14, or in an old hierarchy: the caller signals the members one by one.
-    return false;
+    // No such cgroup, or a kernel without this file: the caller signals the members one by one.
   }
-}
-
-function recorded(directory: string): readonly string[] {
-  return readOrEmpty(join(directory, recordName)).split('\n').filter(Boolean);
 }
 
 function readOrEmpty(path: string): string {

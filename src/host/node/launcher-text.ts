@@ -3,8 +3,8 @@
  * without the cost of starting a program. Its shims leave the records that the `sh` shim leaves, under the same names,
  * and know true wait statuses. They are subreapers on Linux: whatever the job leaves behind stays their descendant.
  *
- * A launch is four bytes of length (big endian) and that many bytes of fields, separated by NUL. The answer is a line
- * with the nonce once the shim has been forked. End of stdin ends the launcher; its shims do not notice.
+ * A launch is four bytes of length (big endian) and that many bytes of fields, separated by NUL. The answer is one byte
+ * once the shim has been forked. End of stdin ends the launcher; its shims do not notice.
  */
 export const launcherText = String.raw`# Runyard's launcher: forks a shim for every launch that it reads from stdin.
 use strict;
@@ -41,7 +41,7 @@ sub start {
   my $shim = fork();
   exit 1 if !defined($shim);
   if ($shim) {
-    syswrite(STDOUT, "$nonce\n");
+    syswrite(STDOUT, '.');
     return;
   }
   my $launch = {

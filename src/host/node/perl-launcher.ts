@@ -17,7 +17,8 @@ export interface PerlLauncher {
 
 interface Running {
   readonly child: ChildProcessByStdio<Writable, Readable, null>;
-  readonly waiting: Map<string, (started: boolean) => void>;
+  /** Answers come in the order of the questions. */
+  readonly waiting: ((started: boolean) => void)[];
 }
 
 /** Null where there is no Perl. The launcher itself is started with the first launch, and again when it died. */
@@ -31,8 +32,8 @@ export function createPerlLauncher(directory: string): PerlLauncher | null {
       });
       const { child, waiting } = running;
       return new Promise((resolve) => {
-        if (waiting.size === 0) setReferenced(child, true);
-        waiting.set(launch.nonce, resolve);
+        if (waiting.length === 0) setReferenced(child, true);
+        waiting.push(resolve);
         child.stdin.write(encodeLaunch(launch, bootId, groups));
       });
     },
@@ -48,22 +49,18 @@ function startLauncher(directory: string, onEnd: () => void): Running {
   const env = { PATH: shimPath };
   // In a session of its own, so that Ctrl-C in the agent's terminal does not reach it.
   const child = spawn(perl, [program], { cwd: '/', detached: true, stdio: ['pipe', 'pipe', 'ignore'], env });
-  const waiting = new Map<string, (started: boolean) => void>();
-  const settle = (nonce: string, started: boolean): void => {
-    waiting.get(nonce)?.(started);
-    waiting.delete(nonce);
-    if (waiting.size === 0) setReferenced(child, false);
+  const waiting: ((started: boolean) => void)[] = [];
+  const settle = (started: boolean): void => {
+    waiting.shift()?.(started);
+    if (waiting.length === 0) setReferenced(child, false);
   };
   const end = (): void => {
     onEnd();
-    for (const nonce of waiting.keys()) settle(nonce, false);
+    while (waiting.length > 0) settle(false);
   };
 
-  let unread = '';
-  child.stdout.setEncoding('latin1').on('data', (text: string) => {
-    const lines = (unread + text).split('\n');
-    unread = lines.pop() ?? '';
-    for (const nonce of lines) settle(nonce, true);
+  child.stdout.on('data', (answers: Buffer) => {
+    for (let count = answers.length; count > 0; count -= 1) settle(true);
   });
   // Every way in which the launcher can fail ends in one of these; whoever waits is told that nobody knows.
   child.once('error', end);

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Launch, ProcessIdentity, Processes, Signal, TreeSearch } from '../processes.ts';
 import { createCgroups } from './cgroup.ts';
 import { createNodeClock } from './clock.ts';
@@ -26,20 +25,20 @@ export interface NodeProcesses extends Processes {
 /** The processes of this machine. */
 export function createNodeProcesses(options: NodeProcessesOptions): NodeProcesses {
   const bootId = createNodeClock().bootId();
-  const cgroups = createCgroups();
+  const cgroups = createCgroups(options.directory);
   const scan = createMarkedScan(bootId);
   const launcher = options.launcher === 'sh' ? null : createPerlLauncher(options.directory);
 
   const launch = async (order: Launch): Promise<void> => {
     const { maxProcesses, memoryMiB } = order;
-    const groups = cgroups.create(order.directory, { name: cgroupName(order.mark), maxProcesses, memoryMiB });
+    const groups = cgroups.create(order.mark, { maxProcesses, memoryMiB });
     const started = (await launcher?.launch(order, bootId, groups)) ?? false;
     // When the launcher died the shim is asked as well: whichever of the two creates the claim runs the command.
     if (!started) await launchShim({ ...options, launch: order, bootId, groups });
   };
-  const findMarked = (search: TreeSearch) => scan({ ...search, members: cgroups.members(search.directory) });
+  const findMarked = (search: TreeSearch) => scan({ ...search, members: cgroups.members(search.mark) });
   const killTree = async (search: TreeSearch, spare: ProcessIdentity | null): Promise<void> => {
-    cgroups.kill(search.directory);
+    cgroups.kill(search.mark);
     for (const found of await findMarked(search)) {
       if (found.pid !== spare?.pid) signalProcess(found, bootId, 'SIGKILL');
     }
@@ -60,17 +59,12 @@ export function createNodeProcesses(options: NodeProcessesOptions): NodeProcesse
     isAlive: async (identity) => isSame(identity, bootId),
     findMarked,
     killTree,
-    release: (search) => cgroups.release(search.directory),
+    release: (search) => cgroups.release(search.mark),
     signal: async (identity, signal) => signalProcess(identity, bootId, signal),
     signalGroup: async (leader, signal) => isSame(leader, bootId) && send(-leader.pid, signal),
     runHelper: (argv, helperOptions) => runHelper(argv, helperOptions, killHelper),
     close: () => launcher?.close(),
   };
-}
-
-/** A mark may hold anything; the name of a cgroup may not. */
-function cgroupName(mark: string): string {
-  return `runyard-${createHash('sha256').update(mark).digest('hex').slice(0, 24)}`;
 }
 
 function signalProcess(identity: ProcessIdentity, bootId: string, signal: Signal): boolean {
