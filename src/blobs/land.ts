@@ -28,9 +28,9 @@ export interface LandOptions {
 const leftoverMs = 24 * 3_600_000;
 
 /**
- * Brings a tree home. Each path is written beside its place and then renamed, so it is there whole or not at all; what
- * stood there before is replaced. Returns the paths that landed, in order. Throws BlobFault for bad or missing content
- * and TreeRefusal `PATH_ESCAPE` where a link in the landing directory would lead the bytes elsewhere.
+ * Brings a tree home. Each path is written beside its place and then renamed, so it is there whole or not at all.
+ * Returns the paths that landed, in order. Throws BlobFault for bad or missing content, TreeRefusal `PATH_ESCAPE` where
+ * a link in the landing directory would lead the bytes elsewhere, and `LANDING_CONFLICT` where only `paths` may replace.
  */
 export async function landTree(options: LandOptions): Promise<readonly string[]> {
   const { manifest, host } = options;
