@@ -12,6 +12,17 @@ export function testSnapshots({ store }: Given): void {
     expect(await other.loadSnapshots()).toEqual([snapshots[2], snapshots[1]]);
   });
 
+  it('keeps a snapshot of many megabytes whole, and one without records', async () => {
+    const log = await store().open();
+    const records = Array.from({ length: 10 }, (_, index) => String(index).repeat(1_000_000));
+    const { seq, hash } = await add(log, [noted('a', 1)]);
+    const large: Snapshot = { incarnation: log.incarnation, seq, hash, version: 2, stateHash: 's', records };
+    await log.saveSnapshot(large);
+    expect(await log.loadSnapshots()).toEqual([large]);
+    await log.saveSnapshot({ ...large, records: [] });
+    expect(await log.loadSnapshots()).toEqual([{ ...large, records: [] }]);
+  });
+
   it('leaves out a damaged snapshot', async () => {
     const log = await store().open();
     const older = await snapshotNow(log, 1);

@@ -1,12 +1,15 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { FactLog } from './fact-log.ts';
 import type { WriterReport } from './hot-writer.testsuite.ts';
 import { createTemporaryHost } from './node-host.testsuite.ts';
 import { type Noted, noted } from './noted.testsuite.ts';
 import { openSqliteLog } from './sqlite.ts';
+import { openConnection } from './sqlite-connection.ts';
 
 const real = createTemporaryHost();
 const program = `${real.directory}/hot-writer.mjs`;
@@ -24,9 +27,9 @@ beforeAll(async () => {
 it('lets eight processes append to one file at once: nothing is lost, nobody sees a lock error, and none waits unfairly [I1]', async () => {
   const path = `${real.directory}/log.db`;
   const writers = Array.from({ length: 8 }, (_, index) =>
-    startWriter(path, { name: `w${index}`, forMs: 1_500, untilSeq: 400 }),
+    startWriter(path, { name: `w${index}`, forMs: 1_500, untilSeq: 250 }),
   );
-  for (const writer of writers) await writer.said('ready');
+  for (const writer of writers) await writer.said();
   for (const writer of writers) writer.child.stdin.end('go\n');
   const reports = await Promise.all(writers.map((writer) => writer.report()));
 
@@ -45,10 +48,46 @@ it('lets eight processes append to one file at once: nothing is lost, nobody see
   expect(commits[0]).toBeGreaterThan((commits[7] ?? 0) / 3);
 });
 
+it('goes on when a process that appends is killed at any moment: its commits are whole and its registration ends [I1]', async () => {
+  const path = `${real.directory}/killed.db`;
+  const log = await openSqliteLog<Noted>({ path, host: real.host, pid: process.pid });
+  for (const untilSeq of [7, 20]) {
+    const writer = startWriter(path, { name: `until ${untilSeq}`, forMs: 60_000, untilSeq });
+    await writer.said();
+    writer.child.stdin.end('go\n');
+    await reaches(log, untilSeq);
+    writer.child.kill('SIGKILL');
+    await once(writer.child, 'close');
+  }
+  const batches = await log.readAfter(0);
+  const { appended } = await log.append({ afterSeq: batches.length }, () => ({ facts: [noted('survivor', 1)] }));
+  expect(appended?.seq).toBe(batches.length + 1);
+  await log.close();
+  await (await openSqliteLog<Noted>({ path, host: real.host, pid: process.pid })).close();
+  const connection = openConnection(path);
+  expect(connection.all('SELECT * FROM writers')).toEqual([]);
+  connection.close();
+});
+
+/** Resolves once the log has that many facts. */
+function reaches(log: FactLog<Noted>, seq: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const look = (): void => {
+      log.readAfter(0).then((batches) => {
+        if (batches.length < seq) return;
+        end();
+        resolve();
+      }, reject);
+    };
+    const end = log.watch(look);
+    look();
+  });
+}
+
 function startWriter(
   path: string,
   { name, forMs, untilSeq }: { name: string; forMs: number; untilSeq: number },
-): { child: ChildProcessWithoutNullStreams; said(text: string): Promise<void>; report(): Promise<WriterReport> } {
+): { child: ChildProcessWithoutNullStreams; said(): Promise<void>; report(): Promise<WriterReport> } {
   const child = spawn(process.execPath, [program, path, name, String(forMs), String(untilSeq)]);
   let output = '';
   let errors = '';
