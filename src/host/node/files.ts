@@ -85,7 +85,9 @@ function listDirectory(directory: string): readonly DirectoryEntry[] | null {
 function reserve(path: string, sizeBytes: number): Promise<boolean> {
   if (process.platform !== 'linux') return Promise.resolve(false);
   return new Promise((resolve) => {
-    execFile('fallocate', ['--length', String(sizeBytes), path], { timeout: 10_000 }, (error) => resolve(error === null));
+    execFile('fallocate', ['--length', String(sizeBytes), path], { timeout: 10_000 }, (error) =>
+      resolve(error === null),
+    );
   });
 }
 
