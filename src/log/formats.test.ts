@@ -109,6 +109,12 @@ describe('the format of a log', () => {
     for (const log of [writer, reader, future]) await log.close();
   });
 
+  it('knows only the kinds that it was given', () => {
+    const formats = plainFormats<Noted>(['Noted']);
+    expect(formats.decode(noted('a', 1), 1)).toEqual(noted('a', 1));
+    expect(() => formats.decode({ kind: 'Future' }, 1)).toThrow(UnknownFactError);
+  });
+
   it('rises in single steps that everybody supports', () => {
     expect(
       raiseFormat(1, [

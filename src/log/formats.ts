@@ -1,5 +1,5 @@
 import type { LoggedFact } from './fact-log.ts';
-import { LogError } from './log-error.ts';
+import { LogError, UnknownFactError } from './log-error.ts';
 
 /**
  * How facts become JSON and back. A log has one format number that all its writers use; a newer process may know several.
@@ -12,12 +12,17 @@ export interface Formats<Fact extends LoggedFact> {
   decode(json: unknown, format: number): Fact;
 }
 
-/** Format 1, in which a fact is its own JSON. */
-export function plainFormats<Fact extends LoggedFact>(): Formats<Fact> {
+/** Format 1, in which a fact is its own JSON. With `kinds`, a fact of any other kind is unknown. */
+export function plainFormats<Fact extends LoggedFact>(kinds?: Iterable<Fact['kind']>): Formats<Fact> {
+  const known: ReadonlySet<string> | null = kinds === undefined ? null : new Set(kinds);
   return {
     current: [1],
     encode: (fact) => fact,
-    decode: (json) => json as Fact,
+    decode: (json, format) => {
+      const fact = json as Fact;
+      if (known !== null && !known.has(fact.kind)) throw new UnknownFactError(String(fact.kind), format);
+      return fact;
+    },
   };
 }
 
