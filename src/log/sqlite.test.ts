@@ -113,6 +113,20 @@ describe('a log in a SQLite file', () => {
     await log.close();
   });
 
+  it('notices a commit within its next look when the doorbell is never heard', async () => {
+    const path = newPath();
+    const deaf = { ...real.host, files: { ...real.host.files, watch: () => () => undefined } };
+    const [writer, reader] = [await open(path), await open(path, { host: deaf })];
+    const woken = new Promise<void>((resolve) => {
+      reader.watch(resolve);
+    });
+    await add(writer, [noted('a', 1)]);
+    await woken;
+    expect(await reader.readAfter(0)).toHaveLength(1);
+    await reader.close();
+    await writer.close();
+  });
+
   it('waits for a lock that another connection holds, and leaves the process to its other work', async () => {
     const path = newPath();
     const log = await open(path);
