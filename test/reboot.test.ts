@@ -1,58 +1,31 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDirectoryStore } from '../src/blobs/directory-store.ts';
-import type { Embedded } from '../src/client/embedded.ts';
-import { createJobs } from '../src/client/jobs.ts';
-import { createNodes } from '../src/client/nodes.ts';
-import type { JobHandle, Jobs, Nodes } from '../src/client/api.ts';
-import { ControlPlane } from '../src/control/control-plane.ts';
-import type { Fact } from '../src/core/fact.ts';
-import type { Host } from '../src/host/host.ts';
-import { createNodeHost } from '../src/host/node/node-host.ts';
-import { createNodeProcesses } from '../src/host/node/processes.ts';
-import { openSqliteLog } from '../src/log/sqlite.ts';
+import type { JobHandle } from '../src/client/api.ts';
+import { type EmbeddedClient, type EmbeddedLab, openEmbeddedLab } from './embedded-lab.ts';
 import { markedPids, startTicksOf, until } from './lab.ts';
 
+let lab: EmbeddedLab;
 let home: string;
-const opened: { close(): Promise<void> }[] = [];
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'runyard-reboot-'));
+  lab = openEmbeddedLab();
+  home = lab.home;
 });
-afterEach(async () => {
-  for (const one of opened.splice(0)) await one.close();
-  for (const pid of markedPids(home)) process.kill(pid, 'SIGKILL');
-  await until(() => markedPids(home).length === 0);
-  rmSync(home, { recursive: true, force: true, maxRetries: 5 });
-});
+afterEach(() => lab.close());
 
 /** A client whose machine says that it was booted with this id. */
-async function openAtBoot(bootId: string): Promise<{ jobs: Jobs; nodes: Nodes; close(): Promise<void> }> {
-  const processes = createNodeProcesses({ directory: `${home}/shim` });
-  const real = createNodeHost(processes);
-  const host: Host = {
-    ...real,
-    clock: { wallMs: () => real.clock.wallMs(), bootMs: () => real.clock.bootMs(), bootId: () => bootId },
-  };
-  const log = await openSqliteLog<Fact>({ path: `${home}/log.db`, host, pid: process.pid });
-  const plane = await ControlPlane.open(log, host, () => {});
-  const store = await openDirectoryStore({ directory: `${home}/blobs`, host });
-  const embedded: Embedded = { home, host, plane, store, onFault: () => {} };
-  const client = {
-    jobs: createJobs(embedded),
-    nodes: createNodes(embedded),
-    close: async () => {
-      await plane.close();
-      processes.close();
-    },
-  };
-  opened.push(client);
-  return client;
+function openAtBoot(bootId: string): Promise<EmbeddedClient> {
+  return lab.open((host) => {
+    const { clock } = host;
+    return { ...host, clock: { wallMs: () => clock.wallMs(), bootMs: () => clock.bootMs(), bootId: () => bootId } };
+  });
 }
 
 async function runs(job: JobHandle): Promise<void> {
-  await until(async () => (await job.view()).tasks[0]?.step === 'run' && markedPids(home).length > 0, 'the run of the job');
+  await until(
+    async () => (await job.view()).tasks[0]?.step === 'run' && markedPids(home).length > 0,
+    'the run of the job',
+  );
 }
 
 describe('after a reboot', () => {
@@ -106,7 +79,6 @@ describe('a pid that another process has now', () => {
     const directory = join(home, 'nodes/n/attempts', attempt ?? '');
     const claim = readdirSync(directory).find((name) => name.startsWith('run.claim.')) ?? '';
     const { pid } = JSON.parse(readFileSync(join(directory, claim), 'utf8')) as { pid: number };
-    const { writeFileSync } = await import('node:fs');
     const foreign = (path: string): void => {
       const text = readFileSync(path, 'utf8').replace(`"pid":${pid}`, `"pid":${process.pid}`);
       writeFileSync(path, text);

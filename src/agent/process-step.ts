@@ -5,6 +5,7 @@ import { adoptProcess } from './adopt.ts';
 import { countBeginning } from './attempt.ts';
 import type { Command } from './command.ts';
 import type { End } from './exit-watch.ts';
+import { keepLogs, usualLimits } from './log-keeper.ts';
 import { type Label, readRecords } from './records.ts';
 import { startProcess } from './start.ts';
 import type { TaskContext } from './task-context.ts';
@@ -38,11 +39,13 @@ export async function runProcess(
     if (started.kind === 'fault') return started;
     if (started.kind === 'ended') return settle(context, started);
     onStarted();
+    const endKeeping = keepLongLogs(context, label);
     const end = await Promise.race([
       context.exitWatch.wait({ directory: context.attempt.directory, label, nonce: started.nonce }),
       timeOut(context, label),
       whenAborted(context.signal),
     ]);
+    await endKeeping();
     if (end === null) return null;
     if (end.kind === 'timed-out') {
       void context.stop(context.order.task.settings.graceMs);
@@ -51,6 +54,36 @@ export async function runProcess(
     if (end.kind === 'start-again') continue;
     return settle(context, end);
   }
+}
+
+/** A command that ends at once needs no time index and no rotation. */
+const keepAfterMs = 200;
+
+/** Keeps the logs of a command that runs on; the function it returns takes the last look. */
+function keepLongLogs(context: TaskContext, label: Label): () => Promise<void> {
+  const { host, attempt } = context;
+  const ended = new AbortController();
+  let keeping: Promise<void> | null = null;
+  const keep = async (): Promise<void> => {
+    while (!ended.signal.aborted) {
+      try {
+        await keepLogs({ host, directory: attempt.directory, label, limits: usualLimits, signal: ended.signal });
+        return;
+      } catch (error) {
+        if (!(error instanceof HostError)) throw error;
+        // The command's own output is on its disk either way; only the index and the rotation wait for room.
+        await sleep(host.timers, 5000, ended.signal);
+      }
+    }
+  };
+  const cancel = host.timers.after(keepAfterMs, () => {
+    keeping = keep();
+  });
+  return async () => {
+    cancel();
+    ended.abort();
+    await keeping;
+  };
 }
 
 type Started = { readonly kind: 'started'; readonly nonce: string } | Extract<End, { kind: 'ended' }>;

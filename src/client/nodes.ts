@@ -2,10 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { type Node as ClusterNode } from '../core/node/node.ts';
 import { type NodeView, viewNode } from '../core/node/view.ts';
 import { refuse } from '../core/refusal.ts';
+import { takeExclusiveLock } from '../log/exclusive-lock.ts';
 import type { Nodes } from './api.ts';
 import { defaultNodeName } from './capacity.ts';
 import { type Embedded, execute } from './embedded.ts';
-import { takeNodeLock } from './node-lock.ts';
 import { RefusalError } from './refusal-error.ts';
 import { startNode } from './start-node.ts';
 
@@ -14,14 +14,14 @@ type LiveNodeView = NodeView & { readonly agentRunning: boolean };
 export function createNodes(embedded: Embedded): Nodes {
   const { plane, host } = embedded;
   const by = host.machine.user();
-  const view = (node: ClusterNode): LiveNodeView => ({
+  const view = async (node: ClusterNode): Promise<LiveNodeView> => ({
     ...viewNode(node),
-    agentRunning: isServed(embedded, node.name),
+    agentRunning: await isServed(embedded, node.name),
   });
   return {
     async list() {
       await plane.catchUp();
-      return [...plane.state.nodes.values()].map(view);
+      return Promise.all([...plane.state.nodes.values()].map(view));
     },
     async get(name) {
       await plane.catchUp();
@@ -39,17 +39,17 @@ export function createNodes(embedded: Embedded): Nodes {
     async remove(name) {
       await execute(embedded, { kind: 'RemoveNode', node: name, by });
     },
-    isRunning: (name) => Promise.resolve(isServed(embedded, name)),
+    isRunning: (name) => isServed(embedded, name),
     start: (options) => startNode(embedded, options ?? {}),
     defaultName: () => defaultNodeName(host),
   };
 }
 
 /** True when some process holds the node's name, this one included. */
-function isServed({ home }: Embedded, name: string): boolean {
+async function isServed({ home, host }: Embedded, name: string): Promise<boolean> {
   const directory = `${home}/nodes/${name}`;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const lock = takeNodeLock(`${directory}/lock.db`);
+  const lock = await takeExclusiveLock(`${directory}/lock.db`, host);
   lock?.release();
   return lock === null;
 }

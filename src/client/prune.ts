@@ -13,7 +13,7 @@ export async function prune(embedded: Embedded, { olderThanMs }: { olderThanMs: 
   const jobs = await plane.log.pruneArchive(beforeMs);
   await plane.log.trim({
     beforeSeq: await seqAt(embedded, beforeMs),
-    answersBeforeMs: host.clock.wallMs() - 24 * 3_600_000,
+    answersBeforeMs: plane.nowMs() - 24 * 3_600_000,
   });
   const attempts = await pruneAttempts(embedded);
   const { removed, freedBytes } = await pruneBlobs(embedded);

@@ -3,11 +3,11 @@ import { Agent } from '../agent/agent.ts';
 import { fireTimers } from '../control/timers.ts';
 import { checkName } from '../core/job/check-spec.ts';
 import { sleep } from '../host/clock.ts';
+import { type ExclusiveLock, takeExclusiveLock } from '../log/exclusive-lock.ts';
 import type { NodeOptions, RunningNode } from './api.ts';
 import { defaultNodeName, readCapacity } from './capacity.ts';
 import type { Embedded } from './embedded.ts';
 import { createEmbeddedChannel } from './embedded-channel.ts';
-import { type NodeLock, takeNodeLock } from './node-lock.ts';
 import { RefusalError } from './refusal-error.ts';
 import { version } from './version.ts';
 
@@ -31,9 +31,9 @@ export async function startNode(embedded: Embedded, options: NodeOptions): Promi
   }
 }
 
-async function waitForLock({ host }: Embedded, path: string, options: NodeOptions): Promise<NodeLock | null> {
+async function waitForLock({ host }: Embedded, path: string, options: NodeOptions): Promise<ExclusiveLock | null> {
   for (;;) {
-    const lock = takeNodeLock(path);
+    const lock = await takeExclusiveLock(path, host);
     if (lock !== null || options.wait !== true || options.signal?.aborted) return lock;
     await sleep(host.timers, queueMs, options.signal);
     if (options.signal?.aborted) return null;
@@ -42,7 +42,7 @@ async function waitForLock({ host }: Embedded, path: string, options: NodeOption
 
 async function serve(
   embedded: Embedded,
-  { name, directory, options, lock }: { name: string; directory: string; options: NodeOptions; lock: NodeLock },
+  { name, directory, options, lock }: { name: string; directory: string; options: NodeOptions; lock: ExclusiveLock },
 ): Promise<RunningNode> {
   const { host, store, plane } = embedded;
   const instance = toHex(host.chance.bytes(8));

@@ -1,4 +1,4 @@
-import { isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { customRandom } from 'nanoid';
 import type { SubmitJob } from '../core/command.ts';
 import { idAlphabet, idSuffixLength } from '../core/job/job-id.ts';
@@ -12,6 +12,7 @@ import type { PushProgress, SubmissionDocument, SubmitOptions } from './api.ts';
 import { type Embedded, execute } from './embedded.ts';
 import { loadJob } from './find-job.ts';
 import { RefusalError } from './refusal-error.ts';
+import { withTreeRefusals } from './tree-errors.ts';
 
 /** Pushes the workspace's missing bytes, then submits. Returns the id. */
 export async function submit(
@@ -50,22 +51,23 @@ async function workspaceOf(
   options: Partial<SubmitOptions>,
 ): Promise<WorkspaceRef | null> {
   if (options.workspaceOf !== undefined) return (await loadJob(embedded, options.workspaceOf))?.workspace ?? null;
-  if (spec.workspace === null) return null;
+  const { workspace } = spec;
+  if (workspace === null) return null;
   const { home, host, store, plane } = embedded;
   const base = options.baseDirectory ?? process.cwd();
-  const pushed = await pushTree({
-    directory: resolve(base, spec.workspace.workdir),
-    exclude: spec.workspace.exclude,
-    landing:
-      options.landing === undefined
-        ? []
-        : [isAbsolute(options.landing) ? options.landing : resolve(base, options.landing)],
-    store,
-    statCachePath: `${home}/stat-cache`,
-    host,
-    ...(options.limitWorkspace === true ? { limits: { maxBytes: 1024 ** 3, maxFiles: 100_000 } } : {}),
-    ...(options.onPush === undefined ? {} : { onProgress: (progress) => options.onPush?.(viewProgress(progress)) }),
-  });
+  const landing = options.landing === undefined ? [] : [resolve(base, options.landing)];
+  const pushed = await withTreeRefusals(() =>
+    pushTree({
+      directory: resolve(base, workspace.workdir),
+      exclude: workspace.exclude,
+      landing: [...landing, home],
+      store,
+      statCachePath: `${home}/stat-cache`,
+      host,
+      ...(options.limitWorkspace === true ? { limits: { maxBytes: 1024 ** 3, maxFiles: 100_000 } } : {}),
+      ...(options.onPush === undefined ? {} : { onProgress: (progress) => options.onPush?.(viewProgress(progress)) }),
+    }),
+  );
   await plane.log.recordBlobs([pushed.manifestHash]);
   options.onPush?.({
     phase: 'done',

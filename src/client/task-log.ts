@@ -1,8 +1,8 @@
+import { readLog } from '../agent/log-reader.ts';
+import { offsetsAt, readLogTimes } from '../agent/log-times.ts';
 import type { TaskKey } from '../core/job/job.ts';
 import type { Host } from '../host/host.ts';
 import type { LogChunk, LogOptions } from './api.ts';
-import { readLogBytes } from './log-bytes.ts';
-import { readMarks, type TimeMark } from './log-marks.ts';
 
 const pieceBytes = 256 * 1024;
 
@@ -67,10 +67,10 @@ export class TaskLog {
     if (this.#options.follow === true) this.#unwatch = this.#host.files.watch(directory, this.#listener);
     const { sinceMs, tail } = this.#options;
     for (const label of this.#labels()) {
-      const before =
-        sinceMs === undefined ? null : lastBefore(await readMarks(this.#host.files, directory, label), sinceMs);
+      const times = sinceMs === undefined ? [] : await readLogTimes({ files: this.#host.files, directory, label });
+      const start = offsetsAt(times, sinceMs ?? 0);
       for (const stream of ['out', 'err'] as const) {
-        let offset = before === null ? 0 : stream === 'out' ? before.outBytes : before.errBytes;
+        let offset = stream === 'out' ? start.outBytes : start.errBytes;
         if (tail !== undefined) offset = Math.max(offset, await this.#offsetOfTail(directory, label, stream, tail));
         this.#offsets.set(`${label}.${stream}`, offset);
       }
@@ -83,7 +83,9 @@ export class TaskLog {
     let found = 0;
     while (start > 0) {
       const from = Math.max(0, start - pieceBytes);
-      const bytes = await this.#bytes(directory, label, stream, from, start - from);
+      const place = { files: this.#host.files, directory, label, stream };
+      const { bytes, droppedBytes } = await readLog(place, from, start - from);
+      if (droppedBytes > 0) return from + droppedBytes;
       for (let position = bytes.length - 1; position >= 0; position -= 1) {
         if (bytes[position] !== 10 || from + position === sizeBytes - 1) continue;
         found += 1;
@@ -95,14 +97,15 @@ export class TaskLog {
   }
 
   async *#readLabel(directory: string, label: Label): AsyncGenerator<LogChunk> {
-    const marks = await readMarks(this.#host.files, directory, label);
-    for (const mark of marks) {
+    const times = await readLogTimes({ files: this.#host.files, directory, label });
+    for (const mark of times) {
       yield* this.#readUpTo(directory, label, 'out', mark.outBytes, mark.atMs);
       yield* this.#readUpTo(directory, label, 'err', mark.errBytes, mark.atMs);
     }
-    const nowMs = this.#host.clock.wallMs();
-    yield* this.#readUpTo(directory, label, 'out', Number.MAX_SAFE_INTEGER, nowMs);
-    yield* this.#readUpTo(directory, label, 'err', Number.MAX_SAFE_INTEGER, nowMs);
+    for (const stream of ['out', 'err'] as const) {
+      const writtenMs = (await this.#host.files.stat(`${directory}/${label}.${stream}`))?.mtimeMs ?? 0;
+      yield* this.#readUpTo(directory, label, stream, Number.MAX_SAFE_INTEGER, Math.round(writtenMs));
+    }
   }
 
   async *#readUpTo(
@@ -117,26 +120,24 @@ export class TaskLog {
       const offset = this.#offsets.get(name) ?? 0;
       const lengthBytes = Math.min(pieceBytes, end - offset);
       if (lengthBytes <= 0) return;
-      const bytes = await this.#bytes(directory, label, stream, offset, lengthBytes);
+      const place = { files: this.#host.files, directory, label, stream };
+      const { bytes, nextOffset, droppedBytes } = await readLog(place, offset, lengthBytes);
+      if (droppedBytes > 0) yield this.#marker(label, stream, droppedBytes, atMs);
+      this.#offsets.set(name, nextOffset);
       if (bytes.length === 0) return;
-      this.#offsets.set(name, offset + bytes.length);
       const decoder = this.#decoders.get(name) ?? new TextDecoder();
       this.#decoders.set(name, decoder);
       yield this.#chunk(label, stream, bytes, decoder.decode(bytes, { stream: true }), atMs);
     }
   }
 
-  #bytes(directory: string, label: Label, stream: Stream, offset: number, maxBytes: number): Promise<Uint8Array> {
-    return readLogBytes({ files: this.#host.files, directory, label, stream, offset, maxBytes });
+  /** Says in the log's own place that something is missing from it (R4.42). */
+  #marker(label: Label, stream: Stream, droppedBytes: number, atMs: number): LogChunk {
+    const text = `[runyard: ${droppedBytes} bytes of this log were dropped to keep it within its limit]\n`;
+    return this.#chunk(label, stream, new TextEncoder().encode(text), text, atMs);
   }
 
   #chunk(label: Label, stream: Stream, bytes: Uint8Array, text: string, atMs: number): LogChunk {
     return { task: this.#key, step: label, stream: stream === 'out' ? 'stdout' : 'stderr', atMs, text, bytes };
   }
-}
-
-function lastBefore(marks: readonly TimeMark[], sinceMs: number): TimeMark | null {
-  let last: TimeMark | null = null;
-  for (const mark of marks) if (mark.atMs < sinceMs) last = mark;
-  return last;
 }
