@@ -1,0 +1,15 @@
+import type { CommandDefinition, OptionDefinition } from './definition.ts';
+import { option } from './definition.ts';
+import { jobCommands } from './jobs.ts';
+import { nodeCommands } from './nodes.ts';
+
+/** Every command there is. Help, completion and the reference read this list. */
+export const commands: readonly CommandDefinition[] = [...jobCommands, ...nodeCommands];
+
+/** Taken before and after the command. */
+export const globalOptions: readonly OptionDefinition[] = [
+  option('--home <dir>', 'where everything is kept (RUNYARD_HOME, default ~/.runyard)'),
+  option('--json', 'one document, or one object a line where it streams'),
+  option('--quiet', 'the answer and errors, nothing else'),
+  option('--no-color', 'no colour (NO_COLOR does the same)'),
+];

@@ -1,0 +1,12 @@
+/** Words from elsewhere: each gets one line that names ours. */
+export const habits: Readonly<Record<string, string>> = {
+  ps: 'yard jobs',
+  squeue: 'yard jobs',
+  sinfo: 'yard nodes',
+  kill: 'yard stop ID',
+  scancel: 'yard stop ID',
+  ssh: 'yard exec ID',
+  cp: 'yard outputs ID',
+  sbatch: 'yard submit FILE',
+  srun: 'yard run -- CMD',
+};

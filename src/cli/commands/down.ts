@@ -1,0 +1,94 @@
+import type { RunyardClient } from '../../client/api.ts';
+import { RefusalError } from '../../client/refusal-error.ts';
+import { parseTaskKey } from '../../core/job/job.ts';
+import { refuse } from '../../core/refusal.ts';
+import type { NodeProcesses } from '../../host/node/processes.ts';
+import type { ProcessIdentity } from '../../host/processes.ts';
+import { type Context, flagOption, type Invocation, type Options, textOption } from '../context.ts';
+import { removeBootUnit } from '../daemon/boot.ts';
+import { processesOf, readRecord } from '../daemon/daemon-record.ts';
+import { UsageError } from '../usage-error.ts';
+
+const lookAgainMs = 25;
+const longestEndMs = 30_000;
+
+/** Ends the agent of `yard up`. With work on the node it wants to be told what becomes of it. */
+export async function execute(context: Context, { options }: Invocation): Promise<number> {
+  const client = await context.client();
+  const name = textOption(options, 'name') ?? client.nodes.defaultName();
+  const choice = readChoice(options);
+  if (flagOption(options, 'boot')) {
+    await removeBootUnit(context, name);
+    return 0;
+  }
+  const processes = processesOf(context.home);
+  try {
+    const agent = await readRecord(context.home, name, processes);
+    if (agent === null) {
+      context.output.answer({ node: name, running: false }, () => `${name}  no agent runs in the background`);
+      return 0;
+    }
+    await settleTasks(context, client, name, choice);
+    await endAgent(agent, processes, name);
+    if (choice === 'drain') await client.nodes.resume(name);
+    context.output.answer({ node: name, running: false }, () => `${name}  down`);
+    return 0;
+  } finally {
+    processes.close();
+  }
+}
+
+type Choice = 'drain' | 'stop' | 'keep' | null;
+
+function readChoice(options: Options): Choice {
+  const chosen = (['drain', 'stop', 'keep'] as const).filter((one) => flagOption(options, one));
+  if (chosen.length > 1) throw new UsageError(`--${chosen.join(' and --')} exclude each other`, 'choose one');
+  return chosen[0] ?? null;
+}
+
+async function settleTasks(context: Context, client: RunyardClient, name: string, choice: Choice): Promise<void> {
+  const tasks = await tasksOn(client, name);
+  if (choice === 'keep') return;
+  if (tasks.length > 0 && choice === null) {
+    const message = `${tasks.length} ${tasks.length === 1 ? 'task runs' : 'tasks run'} on ${name}: ${tasks.slice(0, 3).join(', ')}`;
+    const hint = '--drain waits for it, --stop stops it, --keep lets it run on until the next agent adopts it';
+    throw new RefusalError(refuse('WRONG_STATE', message, { hint }));
+  }
+  if (choice === 'drain') await client.nodes.drain(name, { reason: 'yard down --drain' });
+  if (choice === 'stop') await stopAll(client, tasks);
+  for (let left = tasks; left.length > 0; left = await tasksOn(client, name)) {
+    context.output.live({
+      id: name,
+      label: choice === 'drain' ? 'draining' : 'stopping',
+      detail: `${left.length} left`,
+      document: {},
+    });
+    await pause();
+  }
+  context.output.live(null);
+}
+
+async function tasksOn(client: RunyardClient, name: string): Promise<readonly string[]> {
+  const nodes = await client.nodes.list();
+  return nodes.find((node) => node.id === name)?.tasks ?? [];
+}
+
+async function stopAll(client: RunyardClient, tasks: readonly string[]): Promise<void> {
+  const ids = new Set(tasks.map((task) => parseTaskKey(task)?.job).filter((id) => id !== undefined));
+  for (const id of ids) await (await client.jobs.get(id)).stop();
+}
+
+async function endAgent(agent: ProcessIdentity, processes: NodeProcesses, name: string): Promise<void> {
+  await processes.signal(agent, 'SIGTERM');
+  const deadlineMs = performance.now() + longestEndMs;
+  while (await processes.isAlive(agent)) {
+    if (performance.now() > deadlineMs) {
+      throw new Error(`the agent of ${name} (pid ${agent.pid}) has not ended ${longestEndMs / 1000} s after SIGTERM`);
+    }
+    await pause();
+  }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+}

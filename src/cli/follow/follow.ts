@@ -1,0 +1,124 @@
+import { relative, resolve } from 'node:path';
+import type { JobHandle, LogChunk, RunyardClient } from '../../client/api.ts';
+import type { JobView } from '../../core/job/view.ts';
+import type { Outcome } from '../../core/reason.ts';
+import type { Context } from '../context.ts';
+import { exitCodeOf } from '../exit-code.ts';
+import { endLine, outputsLine } from './ending.ts';
+import type { Interrupts } from './interrupts.ts';
+import { createNarrator, type Narrator } from './narrator.ts';
+import type { OwnNode } from './own-node.ts';
+
+export interface FollowOptions {
+  readonly interrupts: Interrupts;
+  /** Null where the command did not bring one. */
+  readonly own: OwnNode | null;
+  /** Where outputs land; null for `outputs/<id>` below the current directory. */
+  readonly to: string | null;
+  /** Only what is written after this moment, wall clock; null for all. */
+  readonly sinceMs: number | null;
+}
+
+/** Follows a job to its end, brings its outputs home and returns the exit code of the command. */
+export async function follow(
+  context: Context,
+  client: RunyardClient,
+  job: JobHandle,
+  options: FollowOptions,
+): Promise<number> {
+  const { interrupts, own } = options;
+  const first = await job.view();
+  interrupts.attach(job, first);
+  const canDetach = own === null || !own.isOurs();
+  const narrator = createNarrator({
+    output: context.output,
+    hint:
+      context.output.kind === 'terminal' ? (canDetach ? 'Ctrl-C stops it, Ctrl-\\ detaches' : 'Ctrl-C stops it') : null,
+    nodeOf: (name) => client.nodes.get(name).catch(() => null),
+    nowMs: () => performance.now(),
+  });
+  const following = Promise.all([
+    watchStates(client, job, narrator, options),
+    streamLogs(context, job, { narrator, first, ...options }),
+  ]);
+  try {
+    await Promise.race([following, interrupts.fault, ...(own === null ? [] : [own.fault])]);
+  } finally {
+    narrator.end();
+  }
+  if (interrupts.detached.aborted) {
+    context.output.note(`${job.id}  detached; it goes on: yard attach ${job.id}`);
+    return 0;
+  }
+  return finish(context, job, options.to);
+}
+
+async function watchStates(
+  client: RunyardClient,
+  job: JobHandle,
+  narrator: Narrator,
+  options: FollowOptions,
+): Promise<void> {
+  let asked = false;
+  for await (const view of job.watch({ signal: options.interrupts.detached })) {
+    await narrator.see(view);
+    if (asked || options.own === null || !options.own.isOurs()) continue;
+    if (view.state === 'PENDING' && view.waiting?.reason === 'no-fit') {
+      asked = (await client.nodes.list()).filter((node) => node.agentRunning).length <= 1;
+      if (asked) await job.failUnschedulable(view.waiting.message);
+    }
+  }
+}
+
+async function streamLogs(
+  context: Context,
+  job: JobHandle,
+  options: FollowOptions & { readonly narrator: Narrator; readonly first: JobView },
+): Promise<void> {
+  const { narrator, interrupts, first, sinceMs } = options;
+  const several = job.part === null && (first.array !== null || first.settings.nodes > 1);
+  let step = '';
+  const logOptions = { follow: true, signal: interrupts.detached, ...(sinceMs === null ? {} : { sinceMs }) };
+  for await (const chunk of job.logChunks(logOptions)) {
+    // What a step prints comes after the line that says it began.
+    if (chunk.step !== step) await narrator.see(await job.view());
+    step = chunk.step;
+    context.output.log({
+      job: job.id,
+      label: several ? labelOf(chunk, first) : null,
+      step: chunk.step,
+      stream: chunk.stream,
+      atMs: chunk.atMs,
+      text: chunk.text,
+      bytes: chunk.bytes,
+      timestamps: false,
+      target: chunk.step === 'run' && chunk.stream === 'stdout' ? 'stdout' : 'stderr',
+    });
+  }
+}
+
+/** `sweep-p0w4aa/7`: how that one is addressed. */
+export function labelOf({ task }: LogChunk, view: JobView): string {
+  return `${task.job}/${view.array === null ? task.rank : task.index}`;
+}
+
+async function finish(context: Context, job: JobHandle, to: string | null): Promise<number> {
+  const view = await job.view();
+  const outcome = outcomeOf(view, job.part);
+  if (outcome === null) throw new Error(`${job.id} is ${view.state}, and yet nothing is left to follow`);
+  if (view.outputs.length > 0) {
+    const directory = to ?? `outputs/${job.id}`;
+    const landed = await job.land({ to: resolve(context.cwd, directory) });
+    const shown = to ?? (relative(context.cwd, resolve(context.cwd, directory)) || '.');
+    context.output.status(outputsLine(job.id, landed, shown));
+  }
+  context.output.status(endLine(job.part === null ? view : { ...view, outcome }));
+  return exitCodeOf(outcome);
+}
+
+/** The outcome of the whole, or of the part that was asked for; null while it has none. */
+export function outcomeOf(view: JobView, part: number | null): Outcome | null {
+  if (part === null) return view.outcome;
+  const tasks = view.tasks.filter((task) => (view.array === null ? task.rank : task.index) === part);
+  return tasks[tasks.length - 1]?.outcome ?? (view.array === null ? view.outcome : null);
+}

@@ -1,0 +1,21 @@
+import { createLogWriter } from './log-writer.ts';
+import { layoutError, layoutStatus } from './layout.ts';
+import type { Output } from './output.ts';
+import type { Streams } from './streams.ts';
+
+/** Plain lines, for pipes and files: no colour, no bar, the bytes of a job as they are. */
+export function createPlainOutput(streams: Streams): Output {
+  const say = (text: string): void => streams.stderr.write(`${text}\n`);
+  const bytesOf = createLogWriter(streams);
+  const { stdout } = streams;
+  return {
+    kind: 'plain',
+    answer: (_document, asText) => stdout.write(`${asText(stdout.isTerminal ? stdout.columns() : null)}\n`),
+    item: (_document, asText) => stdout.write(`${asText()}\n`),
+    log: (piece) => streams[piece.target].write(bytesOf(piece)),
+    status: (line) => say(layoutStatus(streams, line, null)),
+    live: () => {},
+    note: say,
+    error: (report) => say(layoutError(streams, report)),
+  };
+}

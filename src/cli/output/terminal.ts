@@ -1,0 +1,75 @@
+import { createLogWriter } from './log-writer.ts';
+import { layoutError, layoutStatus } from './layout.ts';
+import type { Output, StatusLine } from './output.ts';
+import type { Streams } from './streams.ts';
+
+const eraseLine = '\r\x1b[2K';
+
+/**
+ * Colour, tables that fit, and one live line at the bottom. The live line is taken away before anything else is
+ * written and drawn again only at the start of a line: it never cuts into what a job prints.
+ */
+export function createTerminalOutput(streams: Streams): Output {
+  const bytesOf = createLogWriter(streams);
+  let live: StatusLine | null = null;
+  let drawn = false;
+  let atLineStart = true;
+
+  const erase = (): void => {
+    if (drawn) streams.stderr.write(eraseLine);
+    drawn = false;
+  };
+  const draw = (): void => {
+    if (live === null || !atLineStart) return;
+    const columns = streams.stderr.columns();
+    streams.stderr.write(
+      `${eraseLine}${cut(layoutStatus({ ...streams, color: false }, live, columns - 1), columns - 1)}`,
+    );
+    drawn = true;
+  };
+  const say = (text: string): void => {
+    erase();
+    if (!atLineStart) streams.stderr.write('\n');
+    atLineStart = true;
+    streams.stderr.write(`${text}\n`);
+    draw();
+  };
+  const answer = (text: string): void => {
+    erase();
+    streams.stdout.write(`${text}\n`);
+  };
+  return {
+    kind: 'terminal',
+    answer: (_document, asText) => answer(asText(streams.stdout.isTerminal ? streams.stdout.columns() : null)),
+    item: (_document, asText) => answer(asText()),
+    log(piece) {
+      const sink = streams[piece.target];
+      const data = bytesOf(piece);
+      if (data.length === 0) return;
+      erase();
+      sink.write(data);
+      if (sink.isTerminal) atLineStart = piece.text.endsWith('\n');
+      draw();
+    },
+    status(line) {
+      live = null;
+      say(layoutStatus(streams, line, streams.stderr.columns()));
+    },
+    live(line) {
+      live = line;
+      if (line === null) erase();
+      else draw();
+    },
+    note: say,
+    error(report) {
+      live = null;
+      say(layoutError(streams, report));
+    },
+  };
+}
+
+function cut(text: string, width: number): string {
+  const line = text.split('\n')[0] ?? '';
+  const characters = [...line];
+  return characters.length <= width ? line : `${characters.slice(0, width - 1).join('')}…`;
+}

@@ -1,0 +1,121 @@
+import { Command, CommanderError, Option } from 'commander';
+import { commands, globalOptions } from './catalogue/catalogue.ts';
+import type { CommandDefinition, OptionDefinition } from './catalogue/definition.ts';
+import { habits } from './catalogue/habits.ts';
+import type { Invocation, Options } from './context.ts';
+import { UsageError } from './usage-error.ts';
+
+/** What was typed: a command to run, or text to print. */
+export type Parsed =
+  | { readonly kind: 'command'; readonly definition: CommandDefinition; readonly invocation: Invocation }
+  | { readonly kind: 'text'; readonly text: string };
+
+/** Reads the arguments after `yard`. Throws a UsageError. */
+export async function parseArguments(argv: readonly string[], version: string): Promise<Parsed> {
+  const split = argv.indexOf('--');
+  const before = split < 0 ? argv : argv.slice(0, split);
+  const rest = split < 0 ? null : argv.slice(split + 1);
+  refuseHabits(before);
+  let parsed: Parsed | null = null;
+  let text = '';
+  const program = createProgram(version, {
+    found: (definition, args, options) => {
+      parsed = { kind: 'command', definition, invocation: { args, options, rest } };
+    },
+    print: (part) => {
+      text += part;
+    },
+  });
+  try {
+    await program.parseAsync([...before], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0 && error.code !== 'commander.help') throw usageOf(error, before);
+  }
+  return parsed ?? { kind: 'text', text: text === '' ? program.helpInformation() : text };
+}
+
+interface Sinks {
+  found(definition: CommandDefinition, args: readonly string[], options: Options): void;
+  print(text: string): void;
+}
+
+function createProgram(version: string, sinks: Sinks): Command {
+  const program = new Command('yard');
+  program
+    .description('One control plane for jobs that end and services that stay.')
+    .version(version, '--version', 'the version')
+    .helpCommand(false)
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({ writeOut: sinks.print, writeErr: () => {} })
+    .configureHelp({ showGlobalOptions: false })
+    .addHelpText('after', '\nyard COMMAND --help says more about one of them.');
+  for (const definition of globalOptions) addOption(program, definition, false);
+  for (const definition of commands) addCommand(program, definition, sinks);
+  return program;
+}
+
+function addCommand(program: Command, definition: CommandDefinition, sinks: Sinks): void {
+  const words = definition.words.split(' ');
+  const name = words[words.length - 1] ?? '';
+  const command = parentOf(program, words.slice(0, -1)).command(`${name} ${definition.args}`.trim());
+  command.summary(definition.summary).description([definition.summary, definition.details].filter(Boolean).join('\n'));
+  command.allowExcessArguments(false).helpCommand(false);
+  if (definition.passThrough === true) command.passThroughOptions();
+  for (const one of definition.options) addOption(command, one, false);
+  for (const one of globalOptions) addOption(command, one, true);
+  command.action(() => {
+    const options = { ...program.opts(), ...dropDefaults(command) };
+    sinks.found(definition, command.args, options);
+  });
+}
+
+/** `nodes drain` hangs on `nodes`, `node start` on a `node` that does nothing by itself. */
+function parentOf(program: Command, words: readonly string[]): Command {
+  let parent = program;
+  for (const word of words) {
+    const known = parent.commands.find((one) => one.name() === word);
+    parent = known ?? parent.command(word).summary(`yard ${word} start`).helpCommand(false);
+  }
+  return parent;
+}
+
+function addOption(command: Command, definition: OptionDefinition, hidden: boolean): void {
+  const added = new Option(definition.flags, definition.description).hideHelp(hidden);
+  if (definition.repeats === true) {
+    added.argParser((value: string, before: readonly string[] | undefined) => [...(before ?? []), value]);
+  }
+  command.addOption(added);
+}
+
+/** Only what was typed: the default of `--no-color` must not hide the one that stood before the command. */
+function dropDefaults(command: Command): Options {
+  return Object.fromEntries(
+    Object.entries(command.opts()).filter(([key]) => command.getOptionValueSource(key) !== 'default'),
+  );
+}
+
+function refuseHabits(argv: readonly string[]): void {
+  const word = argv.find((one) => !one.startsWith('-'));
+  const ours = word === undefined ? undefined : habits[word];
+  if (ours !== undefined && Object.hasOwn(habits, word ?? '')) {
+    throw new UsageError(`there is no yard ${word}`, `our word is: ${ours}`);
+  }
+  if (word === 'run' && argv.includes('-d'))
+    throw new UsageError('there is no yard run -d', 'our word is: yard submit');
+}
+
+/** Commander's message, without its prefix. */
+function usageOf(error: CommanderError, argv: readonly string[]): UsageError {
+  const [first = '', ...more] = error.message.replace(/^error: /, '').split('\n');
+  const hint = more
+    .join('\n')
+    .trim()
+    .replace(/^\(|\)$/g, '');
+  const word = argv.find((one) => one === 'run' || one === 'submit');
+  if (error.code === 'commander.unknownOption' && word !== undefined && hint === '') {
+    return new UsageError(first, `what belongs to a command follows --: yard ${word} -- CMD…`);
+  }
+  return new UsageError(first, hint === '' ? 'yard --help lists the commands' : hint);
+}

@@ -1,0 +1,88 @@
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import type { RunyardClient } from '../client/api.ts';
+import { version } from '../client/version.ts';
+import { type Context, flagOption, type Options, textOption } from './context.ts';
+import { usage } from './exit-code.ts';
+import { chooseOutput } from './output/choose.ts';
+import { createNodeStreams } from './output/node-streams.ts';
+import type { Output } from './output/output.ts';
+import { parseArguments } from './program.ts';
+import { UsageError } from './usage-error.ts';
+
+/** One command of `yard`, from its arguments to its exit code. */
+export async function runCli(argv: readonly string[]): Promise<number> {
+  let output = outputFor({ json: argv.includes('--json') }, () => {});
+  let home = homeOf({});
+  let attached = false;
+  try {
+    const parsed = await parseArguments(argv, version);
+    if (parsed.kind === 'text') {
+      process.stdout.write(parsed.text);
+      return 0;
+    }
+    const { definition, invocation } = parsed;
+    attached = definition.attached === true;
+    home = homeOf(invocation.options);
+    output = outputFor(invocation.options, readerLeft(attached));
+    const session = createSession(output, home);
+    try {
+      const { execute } = await definition.load();
+      return await execute(session.context, invocation);
+    } finally {
+      await session.close();
+    }
+  } catch (error) {
+    if (error instanceof UsageError) {
+      output.error({ code: 'USAGE', message: error.message, hint: error.hint, path: null, excerpt: null });
+      return usage;
+    }
+    const { codeOfError, reportOf } = await import('./report-error.ts');
+    output.error(reportOf(error, home));
+    return codeOfError(error, attached);
+  }
+}
+
+function outputFor(options: Options, onClosed: () => void): Output {
+  const streams = createNodeStreams({ color: options.color !== false, onClosed });
+  return chooseOutput(streams, { json: flagOption(options, 'json'), quiet: flagOption(options, 'quiet') });
+}
+
+/** `yard logs | head`: nobody reads any more, so there is nothing left to do. Whoever holds a job holds on to it. */
+function readerLeft(attached: boolean): () => void {
+  return attached ? () => {} : () => process.exit(0);
+}
+
+function homeOf(options: Options): string {
+  return resolve(textOption(options, 'home') ?? process.env.RUNYARD_HOME ?? resolve(homedir(), '.runyard'));
+}
+
+/** The client is opened at the first use, and closed once. */
+function createSession(output: Output, home: string): { readonly context: Context; close(): Promise<void> } {
+  let opened: Promise<RunyardClient> | null = null;
+  const context: Context = {
+    output,
+    home,
+    cwd: process.cwd(),
+    env: process.env,
+    self: [process.execPath, process.argv[1] ?? ''],
+    client: () => (opened ??= openClient(home)),
+    readStdin,
+    onSignal(signal, callback) {
+      process.on(signal, callback);
+      return () => process.off(signal, callback);
+    },
+  };
+  return { context, close: async () => (await opened?.catch(() => null))?.close() };
+}
+
+async function openClient(home: string): Promise<RunyardClient> {
+  const { Runyard } = await import('../client/runyard.ts');
+  return Runyard.open({ home });
+}
+
+async function readStdin(): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of process.stdin) parts.push(Buffer.from(part));
+  return Buffer.concat(parts).toString('utf8');
+}
