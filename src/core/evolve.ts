@@ -71,6 +71,7 @@ function allocate(state: State, fact: Extract<JobFact, { kind: 'AttemptPlaced' }
     const key = taskKeyText({ job: fact.job, index: fact.index, rank, attempt: fact.attempt });
     const { cpus, memoryMiB, devices } = task;
     state.nodes.get(task.node)?.allocations.set(key, { cpus, memoryMiB, devices, held: false });
+    state.derived.free.delete(task.node);
   });
 }
 
@@ -91,5 +92,6 @@ function free(state: State, job: Job, fact: Extract<JobFact, { kind: 'AttemptEnd
     const key = taskKeyText({ job: job.id, index: fact.index, rank: task.rank, attempt: fact.attempt });
     const allocations = state.nodes.get(task.node)?.allocations;
     if (allocations?.get(key)?.held === false) allocations.delete(key);
+    state.derived.free.delete(task.node);
   }
 }

@@ -11,7 +11,7 @@ import { jobState } from './job/job.ts';
 import { jobMoves, type JobState, type Step } from './job/lifecycle.ts';
 import type { Node } from './node/node.ts';
 import { place } from './placement/place.ts';
-import { comesBefore } from './placement/pending-queue.ts';
+import { comesBefore } from './placement/shape-queue.ts';
 import { whyWaiting } from './placement/waiting.ts';
 import { fromRecords, toRecords } from './records.ts';
 import { isRefusal } from './refusal.ts';

@@ -18,10 +18,16 @@ export const refusals = {
   PATH_ESCAPE: { status: 400, meaning: 'A path that leaves the place it is relative to.' },
   NO_WORKSPACE: { status: 400, meaning: 'The workspace directory does not exist.' },
   LINK_ESCAPE: { status: 400, meaning: 'A link that leads out of the workspace.' },
-  SPECIAL_FILE: { status: 400, meaning: 'A socket, device or pipe where only files, directories and links can travel.' },
+  SPECIAL_FILE: {
+    status: 400,
+    meaning: 'A socket, device or pipe where only files, directories and links can travel.',
+  },
   UNREADABLE: { status: 400, meaning: 'Something in the workspace that the user may not read.' },
   CHANGED_DURING_PUSH: { status: 409, meaning: 'Something in the workspace that changed while it was read.' },
-  WORKSPACE_TOO_LARGE: { status: 400, meaning: 'A workspace above 1 GiB or 100,000 files that nobody asked for by name.' },
+  WORKSPACE_TOO_LARGE: {
+    status: 400,
+    meaning: 'A workspace above 1 GiB or 100,000 files that nobody asked for by name.',
+  },
   LANDING_CONFLICT: { status: 409, meaning: 'Something of another kind stands where an output lands.' },
   PORT_CONFLICT: { status: 400, meaning: 'A port that is taken or reserved.' },
   NEVER_FIRES: { status: 400, meaning: 'A rule that no history of events could ever fulfil.' },

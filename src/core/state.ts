@@ -1,5 +1,5 @@
 import type { Job, JobId } from './job/job.ts';
-import type { Node } from './node/node.ts';
+import type { FreeCapacity, Node } from './node/node.ts';
 import { PendingQueue } from './placement/pending-queue.ts';
 import type { Profile } from './profile/profile.ts';
 
@@ -19,6 +19,8 @@ export interface State {
 
 export interface Derived {
   readonly pending: PendingQueue;
+  /** What is free on a node, kept until something of it changes. */
+  readonly free: Map<string, FreeCapacity>;
   /** Keys of the tasks that hold what they were given although their attempt ended. */
   readonly held: Set<string>;
   /** Supply or demand changed since the last placement pass. */
@@ -31,7 +33,7 @@ export function emptyState(): State {
     jobs: new Map(),
     nodes: new Map(),
     profiles: new Map(),
-    derived: { pending: new PendingQueue(), held: new Set(), placementDue: false },
+    derived: { pending: new PendingQueue(), free: new Map(), held: new Set(), placementDue: false },
   };
 }
 

@@ -22,7 +22,7 @@ describe('durations', () => {
       '1e3s',
       'NaNs',
       '3651d',
-      '9'.repeat(400) + 'd',
+      `${'9'.repeat(400)}d`,
       '.5h',
       '1..5h',
       '1H',
@@ -48,7 +48,7 @@ describe('sizes', () => {
   });
 
   it('are refused when they are none, or above 2^53 bytes [R4.10]', () => {
-    for (const text of ['', '16', 'GiB', '16G', '-1GiB', '1e9GiB', '8193TiB', '9'.repeat(400) + 'TiB', '16 gib']) {
+    for (const text of ['', '16', 'GiB', '16G', '-1GiB', '1e9GiB', '8193TiB', `${'9'.repeat(400)}TiB`, '16 gib']) {
       expect(`${text}: ${parseSizeMiB(text)}`).toBe(`${text}: null`);
     }
   });

@@ -5,6 +5,7 @@ import type { Node } from './node.ts';
 /** Folds one fact about a node. Total. */
 export function evolveNode(state: State, fact: NodeFact, nowMs: number): void {
   state.derived.placementDue = true;
+  state.derived.free.delete(fact.node);
   if (fact.kind === 'NodeJoined') {
     join(state, fact, nowMs);
     return;

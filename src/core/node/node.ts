@@ -50,13 +50,25 @@ export function freeCapacity(node: Node): FreeCapacity {
   let { cpus, memoryMiB } = node.capacity;
   const taken = new Set<string>();
   for (const allocation of node.allocations.values()) {
-    cpus -= allocation.cpus;
+    cpus = exactCores(cpus - allocation.cpus);
     memoryMiB -= allocation.memoryMiB;
     for (const device of allocation.devices) taken.add(device);
   }
+  const { gpus } = node.capacity;
+  return { cpus, memoryMiB, gpus: taken.size === 0 ? gpus : gpus.filter((gpu) => !taken.has(gpu.uuid)) };
+}
+
+/** What is left when this is given away too. */
+export function lessAllocation(free: FreeCapacity, given: Omit<NodeAllocation, 'held'>): FreeCapacity {
+  const { devices } = given;
   return {
-    cpus,
-    memoryMiB,
-    gpus: taken.size === 0 ? node.capacity.gpus : node.capacity.gpus.filter((gpu) => !taken.has(gpu.uuid)),
+    cpus: exactCores(free.cpus - given.cpus),
+    memoryMiB: free.memoryMiB - given.memoryMiB,
+    gpus: devices.length === 0 ? free.gpus : free.gpus.filter((gpu) => !devices.includes(gpu.uuid)),
   };
+}
+
+/** Shares of cores add up as decimals do: ten tenths are one core. */
+function exactCores(cpus: number): number {
+  return Math.round(cpus * 1e6) / 1e6;
 }
