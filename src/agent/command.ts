@@ -73,13 +73,15 @@ function failedLinePath(place: { readonly directory: string }): string {
 }
 
 /**
- * A trap that notes the line when `-e` ends the shell. It stands before the text on its first line, so that numbers
- * stay as they are. Without errtrace, as the text's author expects: inside a function or a sourced file BASH_LINENO
- * ends with the line of the text itself.
+ * Traps that note the line when `-e` ends the shell. They stand before the text on its first line, so that numbers
+ * stay as they are, and without errtrace, as the text's author expects. ERR does not fire inside a function then; the
+ * end of the shell still finds the stack of calls, whose last number is a line of the text itself.
  */
 function failedLineTrap(path: string): string {
-  const action = `case $- in *e*) echo "$LINENO \${BASH_LINENO[*]}" >|${quote(path)} ;; esac 2>/dev/null`;
-  return `trap ${quote(action)} ERR; `;
+  const file = quote(path);
+  const onError = `case $- in *e*) echo "$LINENO \${BASH_LINENO[*]}" >|${file} ;; esac 2>/dev/null || :`;
+  const onExit = `[ $? = 0 ] || [ -z "\${BASH_LINENO[*]}" ] || echo "\${BASH_LINENO[*]}" 2>/dev/null >|${file} || :`;
+  return `trap ${quote(onError)} ERR; trap ${quote(onExit)} EXIT; `;
 }
 
 function quote(text: string): string {

@@ -53,8 +53,9 @@ export async function createExitWatch(options: { host: Host; bell: string }): Pr
   };
   const readBell = await createBellReader(host, bell);
   const onRing = serialised(async () => {
-    const rung = await readBell();
-    await lookAt([...targets].filter((target) => rung.has(target.directory)));
+    // A bell that cannot be read says as much as one that rang for all: each target's own records tell the rest.
+    const rung = await readBell().catch(() => null);
+    await lookAt([...targets].filter((target) => rung?.has(target.directory) ?? true));
   });
   const unwatch = host.files.watch(bell, onRing);
   let closed = false;

@@ -78,11 +78,14 @@ async function warn(options: StopOptions, others: readonly MarkedProcess[]): Pro
   for (const process of others) await processes.signal(process, 'SIGCONT');
 }
 
-/** Those that left the group between the look and the signal, so that it missed them. */
+/**
+ * Those that left the group, or were born and left it, between the look and the signal, so that it missed them. What
+ * the command starts in its own group to end well (to save its work, say) is left in peace.
+ */
 async function findLeavers(options: StopOptions, before: readonly MarkedProcess[]): Promise<MarkedProcess[]> {
-  const members = new Set(before.filter((one) => one.inGroup).map((one) => one.pid));
+  const known = new Set(before.filter((one) => !one.inGroup).map((one) => one.pid));
   const { others } = await look(options);
-  return others.filter((one) => !one.inGroup && members.has(one.pid));
+  return others.filter((one) => !one.inGroup && !known.has(one.pid));
 }
 
 function toSearch({ mark, directory, shim }: StopOptions): { mark: string; directory: string; leader: typeof shim } {

@@ -56,6 +56,7 @@ sub shim {
   my ($launch) = @_;
   my $base = $launch->{base};
   $SIG{CHLD} = 'DEFAULT';
+  $SIG{$_} = sub { } for @caught;
   POSIX::setsid();
   quiet();
   $0 = "runyard-shim $base";
@@ -65,7 +66,6 @@ sub shim {
 
   my $signals = POSIX::SigSet->new(map { POSIX->can("SIG$_")->() } @caught);
   POSIX::sigprocmask(POSIX::SIG_BLOCK(), $signals);
-  $SIG{$_} = sub { } for @caught;
   my $job = fork();
   finish($launch, '"fault":"start"') if !defined($job);
   if (!$job) {

@@ -1,3 +1,4 @@
+import { HostError } from '../files.ts';
 import type { Launch, ProcessIdentity, Processes, Signal, TreeSearch } from '../processes.ts';
 import { createCgroups } from './cgroup.ts';
 import { createNodeClock } from './clock.ts';
@@ -30,6 +31,7 @@ export function createNodeProcesses(options: NodeProcessesOptions): NodeProcesse
   const launcher = options.launcher === 'sh' ? null : createPerlLauncher(options.directory);
 
   const launch = async (order: Launch): Promise<void> => {
+    refuseNul(order);
     const { maxProcesses, memoryMiB } = order;
     const groups = cgroups.create(order.mark, { maxProcesses, memoryMiB });
     const started = (await launcher?.launch(order, bootId, groups)) ?? false;
@@ -65,6 +67,13 @@ export function createNodeProcesses(options: NodeProcessesOptions): NodeProcesse
     runHelper: (argv, helperOptions) => runHelper(argv, helperOptions, killHelper),
     close: () => launcher?.close(),
   };
+}
+
+/** No program can be given a NUL; in a launch it would shift all that follows it. */
+function refuseNul(order: Launch): void {
+  const texts = [order.directory, order.workdir, order.nonce, ...order.argv, ...Object.entries(order.env).flat()];
+  if (!texts.some((text) => text.includes('\0'))) return;
+  throw new HostError('EINVAL', 'an argument or environment value holds a NUL byte', order.directory);
 }
 
 function signalProcess(identity: ProcessIdentity, bootId: string, signal: Signal): boolean {

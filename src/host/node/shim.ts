@@ -42,13 +42,13 @@ finish() {
   exit 0
 }
 
+trap : TERM INT HUP QUIT USR1 USR2 ALRM PIPE
 identify
 set -C
 printf '{%s}\\n' "$identity" 2>/dev/null >"$base.claim.$nonce" || exit 0
 set +C
 : >|"$file"
 exec 2>"$base.shim"
-trap : TERM INT HUP QUIT USR1 USR2 ALRM PIPE
 cd -- "$workdir" || finish '"fault":"workdir"'
 
 (
