@@ -1,0 +1,39 @@
+import { createServer } from 'node:net';
+import { expect, it } from 'vitest';
+import { createNodeHost } from '../host/node/node-host.ts';
+import { createNodeProcesses } from '../host/node/processes.ts';
+import { chooseRange, createPorts } from './ports.ts';
+
+const host = createNodeHost(createNodeProcesses({ directory: '/nonexistent' }));
+
+it('gives no port twice until it is released [I24] [G2]', async () => {
+  const ports = await createPorts(host);
+  const taken = await Promise.all(Array.from({ length: 20 }, () => ports.take()));
+  expect(new Set(taken).size).toBe(20);
+  expect(Math.min(...taken)).toBeGreaterThanOrEqual(1024);
+});
+
+it('passes over a port that a stranger listens on, and one that an adopted task holds [G2]', async () => {
+  const range = { ...host, chance: { ...host.chance, fraction: () => 0 } };
+  const free = await (await createPorts(range)).take();
+  const server = createServer().listen(free, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  try {
+    const ports = await createPorts(range);
+    const next = await ports.take();
+    expect(next).toBeGreaterThan(free);
+    ports.release(next);
+    ports.hold(next);
+    expect(await ports.take()).toBeGreaterThan(next);
+  } finally {
+    server.close();
+  }
+});
+
+it('stays out of the ephemeral range wherever that leaves room', () => {
+  expect(chooseRange({ low: 32_768, high: 60_999 })).toEqual({ low: 20_000, high: 32_767 });
+  expect(chooseRange({ low: 30_000, high: 60_999 })).toEqual({ low: 20_000, high: 29_999 });
+  expect(chooseRange({ low: 10_000, high: 22_000 })).toEqual({ low: 22_001, high: 32_767 });
+  expect(chooseRange({ low: 10_000, high: 65_535 })).toEqual({ low: 1024, high: 9999 });
+  expect(chooseRange({ low: 1024, high: 65_535 })).toEqual({ low: 20_000, high: 32_767 });
+});
