@@ -3,7 +3,7 @@
 //   node scripts/docs.mjs           writes them
 //   node scripts/docs.mjs --check   writes nothing; exits 1 and names the pages that no longer agree with the sources
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -13,11 +13,13 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const reference = join(root, 'docs/reference');
 const checks = process.argv.includes('--check');
 
-const tables = renderTables(await loadSources());
+const sources = await loadSources();
+const tables = renderTables(sources);
 const used = new Set();
-const stale = readdirSync(reference)
-  .filter((name) => name.endsWith('.md'))
-  .filter((name) => update(join(reference, name)));
+const stale = [
+  ...readdirSync(reference).filter((name) => name.endsWith('.md') && fillIn(join(reference, name))),
+  ...Object.entries(renderSchemas(sources)).flatMap(([name, text]) => (put(join(reference, name), text) ? [name] : [])),
+];
 const unused = Object.keys(tables).filter((name) => !used.has(name));
 if (unused.length > 0) throw new Error(`no page of docs/reference has a place for: ${unused.join(', ')}`);
 if (checks && stale.length > 0) {
@@ -34,11 +36,19 @@ async function loadSources() {
     "export { jobMoves, orderNames, transitions } from './src/core/job/lifecycle.ts';",
     "export { builtInSettings, settingKeys } from './src/core/profile/settings.ts';",
     "export { writeDuration } from './src/core/units.ts';",
+    "export { exitCodes } from './src/cli/exit-code.ts';",
+    "export { commands, globalOptions } from './src/cli/catalogue/catalogue.ts';",
+    "export { habits } from './src/cli/catalogue/habits.ts';",
+    "export { submissionOptions } from './src/cli/catalogue/submission-options.ts';",
+    "export { jobFileJsonSchema, profileFileJsonSchema } from './src/wire/json-schema.ts';",
   ].join('\n');
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: root, loader: 'ts' },
     bundle: true,
     format: 'esm',
+    platform: 'node',
+    // A command's definition names its module, which is loaded only when the command runs.
+    external: ['../commands/*'],
     write: false,
     logLevel: 'error',
   });
@@ -62,7 +72,45 @@ function renderTables(sources) {
     transitions: table(['event', 'is news at', 'leads to', 'decides the outcome'], transitionRows(transitions)),
     facts: table(['fact', 'what became true'], meaningRows(factKinds, factMeanings, 'fact')),
     settings: table(['key', 'default', 'meaning'], settingRows(sources)),
+    commands: table(['command', 'what it does', 'its options'], commandRows(sources)),
+    submissionOptions: optionTable(sources.submissionOptions),
+    globalOptions: optionTable(sources.globalOptions),
+    habits: table(
+      ['elsewhere', 'here'],
+      pairs(sources.habits).map(([word, ours]) => [word, code(ours)]),
+    ),
+    exitCodes: table(['reason', 'exit code'], exitCodeRows(sources.exitCodes)),
   };
+}
+
+/** For editors that check a file while it is written. */
+function renderSchemas({ jobFileJsonSchema, profileFileJsonSchema }) {
+  const write = (schema) => `${JSON.stringify(schema, null, 2)}\n`;
+  return { 'job.schema.json': write(jobFileJsonSchema()), 'profile.schema.json': write(profileFileJsonSchema()) };
+}
+
+function commandRows({ commands, submissionOptions }) {
+  return commands.map(({ words, args, summary, options }) => {
+    const submits = submissionOptions.every((one) => options.includes(one));
+    const own = options.filter((one) => !submits || !submissionOptions.includes(one)).map(({ flags }) => code(flags));
+    const listed = [...(submits ? ['those on submission'] : []), ...own].join(', ');
+    return [code(`yard ${words} ${args}`.trim()), summary, listed === '' ? '–' : listed];
+  });
+}
+
+function optionTable(options) {
+  const rows = options.map(({ flags, description, repeats }) => [
+    code(flags),
+    description + (repeats === true ? '; may be given several times' : ''),
+  ]);
+  return table(['option', 'what it does'], rows);
+}
+
+function exitCodeRows(exitCodes) {
+  return Object.entries(exitCodes).map(([reason, exitCode]) => [
+    code(reason),
+    exitCode === 'own' ? "the command's own; 128 + n when it was killed by signal n" : String(exitCode),
+  ]);
 }
 
 function transitionRows(transitions) {
@@ -100,23 +148,27 @@ function meaningRows(names, meanings, what) {
 
 function table(head, rows) {
   const lines = [head, head.map(() => '---'), ...rows];
-  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return lines.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n');
 }
 
 function code(text) {
   return `\`${text}\``;
 }
 
-/** True when the page was stale. */
-function update(path) {
+/** Puts the tables into a page; true when it was stale. */
+function fillIn(path) {
   const before = readFileSync(path, 'utf8');
   const after = before.replace(/(<!-- generated: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g, (_whole, start, name, end) => {
-    if (tables[name] === undefined)
-      throw new Error(`${path} asks for the table ${JSON.stringify(name)}, which does not exist`);
+    if (tables[name] === undefined) throw new Error(`${path} asks for the table ${name}, which does not exist`);
     used.add(name);
     return `${start}${tables[name]}\n${end}`;
   });
-  if (before === after) return false;
-  if (!checks) writeFileSync(path, after);
+  return put(path, after);
+}
+
+/** True when the file did not hold this text already. */
+function put(path, text) {
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) return false;
+  if (!checks) writeFileSync(path, text);
   return true;
 }
