@@ -9,7 +9,7 @@ import { createDiskGuard } from './disk-guard.ts';
 import { createExitWatch } from './exit-watch.ts';
 import { createPorts } from './ports.ts';
 import { Reporter } from './reporter.ts';
-import { removeLeftWork, retireAttempt } from './retire.ts';
+import { retireAttempt } from './retire.ts';
 import { createSetupShelf } from './setup-shelf.ts';
 import type { NodeContext } from './task-context.ts';
 import { TaskRunner } from './task-runner.ts';
@@ -41,6 +41,8 @@ export class Agent {
   readonly #reporter: Reporter;
   readonly #runners = new Map<string, TaskRunner>();
   readonly #closed = new AbortController();
+  /** Attempts whose tree is gone and that are being put aside: closing waits for them. */
+  readonly #retiring = new Set<Promise<void>>();
   #unfollow: () => void = () => {};
 
   private constructor(options: AgentOptions, context: NodeContext) {
@@ -59,7 +61,6 @@ export class Agent {
     await channel.join({ node, instance, bootId, capacity, advertise, platform, version, inventory });
     agent.#unfollow = channel.follow((changes) => agent.#apply(changes));
     for (const key of inventory) if (!agent.#runners.has(taskKeyText(key))) agent.#fence(key);
-    agent.#background(removeLeftWork(host, options.directory));
     return agent;
   }
 
@@ -76,6 +77,7 @@ export class Agent {
     this.#reporter.close();
     for (const runner of this.#runners.values()) runner.close();
     this.#context.exitWatch.close();
+    await Promise.all(this.#retiring);
     if (options.leave) await this.#options.channel.leave();
   }
 
@@ -113,14 +115,19 @@ export class Agent {
   #retire(runner: TaskRunner): void {
     this.#runners.delete(runner.attempt.name);
     runner.close();
-    this.#background(
-      (async () => {
-        const gone = runner.isGone || (await runner.fence()) === 'gone';
-        if (!gone || this.#closed.signal.aborted) return;
-        if (runner.port !== null) this.#context.ports.release(runner.port);
-        await retireAttempt(this.#context.host, this.#context.directory, runner.attempt);
-      })(),
-    );
+    const retiring = this.#putAside(runner);
+    if (runner.isGone) {
+      this.#retiring.add(retiring);
+      void retiring.finally(() => this.#retiring.delete(retiring)).catch(() => {});
+    }
+    this.#background(retiring);
+  }
+
+  async #putAside(runner: TaskRunner): Promise<void> {
+    const gone = runner.isGone || (await runner.fence()) === 'gone';
+    if (!gone) return;
+    if (runner.port !== null) this.#context.ports.release(runner.port);
+    await retireAttempt(this.#context.host, this.#context.directory, runner.attempt);
   }
 
   /** Ends an attempt that the control plane says is stale, on its word and never on our own guess. */
