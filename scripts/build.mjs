@@ -1,21 +1,14 @@
 #!/usr/bin/env node
 /** Bundles the command and the SDK. Split into pieces, so that a command loads only what it uses. */
-import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
 
-mkdirSync(dist, { recursive: true });
-for (const name of readdirSync(dist, { withFileTypes: true }).filter(
-  (entry) => entry.isFile() && /\.js(\.map)?$/.test(entry.name),
-)) {
-  rmSync(join(dist, name.name));
-}
-
-await build({
+const built = await build({
   absWorkingDir: root,
   entryPoints: { yard: 'src/cli/main.ts', index: 'src/client/index.ts' },
   outdir: dist,
@@ -35,5 +28,17 @@ await build({
     js: "import { createRequire as __createRequire } from 'node:module';const require = __createRequire(import.meta.url);",
   },
   logLevel: 'warning',
+  write: false,
 });
-chmodSync(join(dist, 'yard.js'), 0o755);
+
+// A yard that runs meanwhile finds either the old pieces or the new ones: names appear whole, and old ones go last.
+mkdirSync(dist, { recursive: true });
+for (const { path, contents } of built.outputFiles) {
+  writeFileSync(`${path}.new`, contents, { mode: path.endsWith('/yard.js') ? 0o755 : 0o644 });
+  renameSync(`${path}.new`, path);
+}
+const current = new Set(built.outputFiles.map(({ path }) => basename(path)));
+const staleMs = Date.now() - 60_000;
+for (const name of readdirSync(dist).filter((file) => /^chunk-.*\.js$/.test(file) && !current.has(file))) {
+  if (statSync(join(dist, name)).mtimeMs < staleMs) rmSync(join(dist, name));
+}

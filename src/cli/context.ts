@@ -46,5 +46,5 @@ export function flagOption(options: Options, name: string): boolean {
 
 /** A command's module: returns the exit code. */
 export interface CommandModule {
-  execute(context: Context, invocation: Invocation): Promise<number>;
+  readonly execute: (context: Context, invocation: Invocation) => Promise<number>;
 }

@@ -36,8 +36,8 @@ export async function parseArguments(argv: readonly string[], version: string): 
 }
 
 interface Sinks {
-  found(definition: CommandDefinition, args: readonly string[], options: Options): void;
-  print(text: string): void;
+  readonly found: (definition: CommandDefinition, args: readonly string[], options: Options) => void;
+  readonly print: (text: string) => void;
 }
 
 function createProgram(version: string, sinks: Sinks): Command {

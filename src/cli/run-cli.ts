@@ -3,12 +3,11 @@ import { resolve } from 'node:path';
 import type { RunyardClient } from '../client/api.ts';
 import { version } from '../client/version.ts';
 import { type Context, flagOption, type Options, textOption } from './context.ts';
-import { usage } from './exit-code.ts';
 import { chooseOutput } from './output/choose.ts';
 import { createNodeStreams } from './output/node-streams.ts';
 import type { Output } from './output/output.ts';
 import { parseArguments } from './program.ts';
-import { UsageError } from './usage-error.ts';
+import { codeOfError, reportOf } from './report-error.ts';
 
 /** One command of `yard`, from its arguments to its exit code. */
 export async function runCli(argv: readonly string[]): Promise<number> {
@@ -33,11 +32,6 @@ export async function runCli(argv: readonly string[]): Promise<number> {
       await session.close();
     }
   } catch (error) {
-    if (error instanceof UsageError) {
-      output.error({ code: 'USAGE', message: error.message, hint: error.hint, path: null, excerpt: null });
-      return usage;
-    }
-    const { codeOfError, reportOf } = await import('./report-error.ts');
     output.error(reportOf(error, home));
     return codeOfError(error, attached);
   }

@@ -11,7 +11,7 @@ async function refusalOf(text: string, read: typeof parseJobFile | typeof parseP
     (reason: unknown) => reason,
   );
   if (!(error instanceof DocumentError)) throw new Error(`expected a DocumentError, got ${String(error)}`);
-  return { code: error.code, message: error.message, excerpt: error.excerpt, ...error.refusal };
+  return { ...error.refusal, excerpt: error.excerpt };
 }
 
 describe('a job file', () => {

@@ -1,10 +1,10 @@
 import { RefusalError } from '../../client/refusal-error.ts';
 import { refuse } from '../../core/refusal.ts';
 import type { NodeView } from '../../core/node/view.ts';
-import { writeSize } from '../../core/units.ts';
 import type { Context, Invocation } from '../context.ts';
 import { removeRecord, writeRecord } from '../daemon/daemon-record.ts';
 import { readNodeOptions } from '../daemon/node-options.ts';
+import { describeMiB } from './nodes.ts';
 
 /** Serves a node until it is told to end; what runs goes on and is adopted by the next agent. */
 export async function execute(context: Context, { options }: Invocation): Promise<number> {
@@ -32,9 +32,9 @@ export async function execute(context: Context, { options }: Invocation): Promis
   return 0;
 }
 
-/** `laptop  ready  4 cores  16GiB  1 GPU`. */
+/** `laptop  ready  4 cores  16 GiB  1 GPU`. */
 export function describeNode({ id, cpus, memoryMiB, gpus }: NodeView): string {
-  return `${id}  ready  ${cpus} cores  ${writeSize(memoryMiB)}  ${gpus.length} ${gpus.length === 1 ? 'GPU' : 'GPUs'}`;
+  return `${id}  ready  ${cpus} cores  ${describeMiB(memoryMiB)}  ${gpus.length} ${gpus.length === 1 ? 'GPU' : 'GPUs'}`;
 }
 
 function untilSignal(context: Context): Promise<'signal'> {

@@ -1,5 +1,5 @@
 import type { NodeView } from '../../core/node/view.ts';
-import { writeSize } from '../../core/units.ts';
+import { describeBytes } from '../../core/units.ts';
 import type { Context, Invocation } from '../context.ts';
 import { layoutTable } from '../output/table.ts';
 
@@ -26,7 +26,7 @@ export function nodesTable(nodes: readonly ListedNode[], width: number | null): 
     node.id,
     node.state,
     `${node.free.cpus}/${node.cpus}`,
-    `${writeSize(node.free.memoryMiB)}/${writeSize(node.memoryMiB)}`,
+    `${describeMiB(node.free.memoryMiB)} of ${describeMiB(node.memoryMiB)}`,
     `${node.free.gpus}/${node.gpus.length}`,
     String(node.tasks.length),
     whyOf(node),
@@ -39,13 +39,18 @@ function whyOf({ reason, agentRunning, state }: ListedNode): string {
   return agentRunning || state === 'DOWN' ? '' : 'its agent is not running';
 }
 
+/** `23.5 GiB`. */
+export function describeMiB(sizeMiB: number): string {
+  return describeBytes(sizeMiB * 1024 * 1024);
+}
+
 function nodeInFull(node: ListedNode): string {
   const labels = Object.entries(node.labels).map(([key, value]) => `${key}=${value}`);
   const facts: readonly (readonly [string, string])[] = [
     ['state', [node.state, whyOf(node)].filter(Boolean).join('  ')],
     ['cores', `${node.free.cpus} of ${node.cpus} free`],
-    ['memory', `${writeSize(node.free.memoryMiB)} of ${writeSize(node.memoryMiB)} free`],
-    ['gpus', node.gpus.map((gpu) => `${gpu.index}: ${gpu.name} ${writeSize(gpu.memoryMiB)}`).join(', ') || 'none'],
+    ['memory', `${describeMiB(node.free.memoryMiB)} of ${describeMiB(node.memoryMiB)} free`],
+    ['gpus', node.gpus.map((gpu) => `${gpu.index}: ${gpu.name} ${describeMiB(gpu.memoryMiB)}`).join(', ') || 'none'],
     ['labels', labels.join(', ') || 'none'],
     ['tasks', node.tasks.join(', ') || 'none'],
     ['address', node.advertise],

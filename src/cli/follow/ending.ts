@@ -39,7 +39,7 @@ export function endLine(view: JobView): StatusLine {
       ? ''
       : ` (${arrayDetail({ done: array.completed + array.failed, size: array.size, failed: array.failed })})`;
   if (!isSuccess(outcome)) {
-    return { id, label: 'FAILED', detail: `${outcome.message}${counts}`, tone: 'bad', below: whatNext(view), document };
+    return { id, label: 'FAILED', detail: outcome.message, tone: 'bad', below: whatNext(view), document };
   }
   const tookMs =
     view.startedAt === null || view.endedAt === null ? null : Date.parse(view.endedAt) - Date.parse(view.startedAt);

@@ -56,6 +56,8 @@ export function watchInterrupts(context: Context, servesNode: () => boolean): In
     },
     detached: letGo.signal,
     fault,
-    end: () => ends.forEach((end) => end()),
+    end() {
+      for (const end of ends) end();
+    },
   };
 }

@@ -17,9 +17,9 @@ export interface NarratorOptions {
   readonly output: Output;
   /** `Ctrl-C stops it`; null says nothing. */
   readonly hint: string | null;
-  nodeOf(name: string): Promise<NodeView | null>;
+  readonly nodeOf: (name: string) => Promise<NodeView | null>;
   /** Monotonic milliseconds. */
-  nowMs(): number;
+  readonly nowMs: () => number;
 }
 
 export function createNarrator(options: NarratorOptions): Narrator {
@@ -43,24 +43,30 @@ export function createNarrator(options: NarratorOptions): Narrator {
     output.status({ ...line, tone: 'waiting' });
   };
 
+  const tell = async (view: JobView): Promise<void> => {
+    const next = phaseOf(view);
+    if (JSON.stringify(next) === JSON.stringify(phase)) return;
+    const before = phase;
+    if (before?.kind !== next.kind) {
+      if (before?.kind === 'setup') output.status(setupLine(view, before.attempt, nowMs() - phaseSinceMs));
+      phaseSinceMs = nowMs();
+    }
+    if (attemptOf(next) > Math.max(1, attemptOf(before))) output.status(attemptLine(view));
+    phase = next;
+    rest();
+    if (next.kind === 'running' && before?.kind !== 'running') output.status(await runningLine(view, next, options));
+    if (next.kind === 'array' && before?.kind !== 'array') output.status(arrayLine(view, options.hint));
+    if (next.kind === 'ended' || next.kind === 'running') return;
+    tick(view, next);
+    timer = setInterval(() => tick(view, next), 500);
+    timer.unref();
+  };
+  // One view after the other: the log waits here for the line that says where the job runs.
+  let told: Promise<void> = Promise.resolve();
   return {
-    async see(view) {
-      const next = phaseOf(view);
-      if (JSON.stringify(next) === JSON.stringify(phase)) return;
-      const before = phase;
-      if (before?.kind !== next.kind) {
-        if (before?.kind === 'setup') output.status(setupLine(view, before.attempt, nowMs() - phaseSinceMs));
-        phaseSinceMs = nowMs();
-      }
-      if (attemptOf(next) > Math.max(1, attemptOf(before))) output.status(attemptLine(view));
-      phase = next;
-      rest();
-      if (next.kind === 'running' && before?.kind !== 'running') output.status(await runningLine(view, next, options));
-      if (next.kind === 'array' && before?.kind !== 'array') output.status(arrayLine(view, options.hint));
-      if (next.kind === 'ended' || next.kind === 'running') return;
-      tick(view, next);
-      timer = setInterval(() => tick(view, next), 500);
-      timer.unref();
+    see: (view) => {
+      told = told.then(() => tell(view));
+      return told;
     },
     end: rest,
   };

@@ -51,5 +51,5 @@ export function layoutTable(
 }
 
 function visibleWidth(text: string): number {
-  return [...text].length;
+  return Array.from(text).length;
 }

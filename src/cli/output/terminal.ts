@@ -28,10 +28,10 @@ export function createTerminalOutput(streams: Streams): Output {
     drawn = true;
   };
   const say = (text: string): void => {
-    erase();
-    if (!atLineStart) streams.stderr.write('\n');
+    // At the start of a line stands nothing but what was typed, such as ^C.
+    streams.stderr.write(`${atLineStart ? eraseLine : '\n'}${text}\n`);
+    drawn = false;
     atLineStart = true;
-    streams.stderr.write(`${text}\n`);
     draw();
   };
   const answer = (text: string): void => {
@@ -70,6 +70,6 @@ export function createTerminalOutput(streams: Streams): Output {
 
 function cut(text: string, width: number): string {
   const line = text.split('\n')[0] ?? '';
-  const characters = [...line];
+  const characters = Array.from(line);
   return characters.length <= width ? line : `${characters.slice(0, width - 1).join('')}…`;
 }

@@ -34,7 +34,7 @@ export function whyOf(job: JobView): string {
   const { id, array, outcome, waiting } = job;
   const done =
     array === null ? '' : arrayDetail({ done: array.completed + array.failed, size: array.size, failed: array.failed });
-  if (outcome !== null) return isSuccess(outcome) ? done : [outcome.message, done].filter(Boolean).join('; ');
+  if (outcome !== null) return isSuccess(outcome) ? done : outcome.message;
   if (job.state === 'RUNNING' && array !== null) return done;
   if (job.state === 'PENDING' && waiting !== null) {
     return waiting.reason === 'no-fit' ? `${waiting.message} (yard explain ${id})` : waiting.message;
