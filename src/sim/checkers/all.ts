@@ -1,0 +1,8 @@
+import type { Checker } from './checker.ts';
+import { logCheckers } from './of-the-log.ts';
+import { restCheckers } from './of-the-rest.ts';
+import { stateCheckers } from './of-the-state.ts';
+import { truthCheckers } from './of-the-truth.ts';
+
+/** Every promise that a seed is held to. */
+export const checkers: readonly Checker[] = [...logCheckers, ...stateCheckers, ...truthCheckers, ...restCheckers];

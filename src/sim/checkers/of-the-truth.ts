@@ -1,0 +1,156 @@
+import { findTask, parseTaskKey, taskKeyText } from '../../core/job/job.ts';
+import type { OnNodeLoss } from '../../core/profile/settings.ts';
+import type { State } from '../../core/state.ts';
+import { firstStartMs, type TrueProcess, type TrueSignal, type Truth } from '../truth.ts';
+import type { Checker } from './checker.ts';
+
+/** What must hold of the processes that truly ran, whatever the control plane believes. */
+export const truthCheckers: readonly Checker[] = [
+  {
+    id: 'I9',
+    says: 'no GPU is used by two attempts at once',
+    open: ({ truth }, report) => ({
+      finish: () => {
+        const uses = truth.processes.flatMap((one) => one.devices.map((device) => ({ what: device, one })));
+        for (const { what, one, other } of overlaps(uses)) report(`${what} by ${one.attempt} and ${other.attempt}`);
+      },
+    }),
+  },
+  {
+    id: 'I11',
+    says: 'an attempt starts once at most',
+    open: ({ truth }, report) => ({
+      finish: () => {
+        const starts = new Set<string>();
+        for (const { attempt, label, startMs } of commands(truth)) {
+          const start = `${label} of ${attempt}`;
+          if (starts.has(start)) report(`${start} started again at ${startMs.toFixed(3)} ms`);
+          starts.add(start);
+        }
+      },
+    }),
+  },
+  {
+    id: 'I12',
+    says: 'what must wait for its node never runs twice at once',
+    open: ({ truth }, report) => {
+      const choices = new Map<string, OnNodeLoss>();
+      return {
+        beforeFact: (fact) => {
+          if (fact.kind === 'JobSubmitted') choices.set(fact.job, fact.settings.onNodeLoss);
+        },
+        finish: () => {
+          const uses = truth.processes.flatMap((one) => {
+            const key = parseTaskKey(one.attempt);
+            if (key === null || choices.get(key.job) !== 'wait') return [];
+            return [{ what: `${key.job}.${key.index}.${key.rank}`, one }];
+          });
+          for (const { what, one, other } of overlaps(uses)) {
+            report(`${what} ran as ${one.attempt} and as ${other.attempt}`);
+          }
+        },
+      };
+    },
+  },
+  {
+    id: 'I16',
+    says: 'a restart of the agent or of a control plane alone ends no run',
+    open: ({ truth }, report) => {
+      const bySeq = new Map<number, TrueSignal[]>();
+      for (const one of truth.signals) {
+        if (one.attempt === null || one.isSweep || one.signal === 'SIGCONT') continue;
+        bySeq.set(one.seq, [...(bySeq.get(one.seq) ?? []), one]);
+      }
+      return {
+        afterBatch: (state, { lastSeq }) => {
+          for (const signal of bySeq.get(lastSeq) ?? []) {
+            if (!isJustified(signal, state, truth)) {
+              report(`${signal.by} sent ${signal.signal} to ${signal.attempt}, which nothing had ended`);
+            }
+          }
+        },
+      };
+    },
+  },
+  {
+    id: 'I17',
+    says: 'no signal reaches a process that is not ours',
+    open: ({ truth }, report) => ({
+      finish: () => {
+        for (const { by, signal, role, pid, attempt } of truth.signals) {
+          if (attempt === null) report(`${by} sent ${signal} to process ${pid}, a ${role}`);
+        }
+      },
+    }),
+  },
+  {
+    id: 'I24',
+    says: 'no port is used twice at once on one node',
+    open: ({ truth }, report) => ({
+      finish: () => {
+        const uses = commands(truth).flatMap((one) =>
+          one.port === null ? [] : [{ what: `port ${one.port} of ${one.node}`, one }],
+        );
+        for (const { what, one, other } of overlaps(uses)) report(`${what} by ${one.attempt} and ${other.attempt}`);
+      },
+    }),
+  },
+  {
+    id: 'S7',
+    says: 'the exit code is the one that the command ended with',
+    open: ({ truth }, report) => {
+      const exits = new Map(commands(truth).map((one) => [`${one.label} ${one.attempt}`, one.exit]));
+      return {
+        beforeFact: (fact) => {
+          if (fact.kind !== 'JobExited' && fact.kind !== 'SetupFailed') return;
+          const label = fact.kind === 'JobExited' ? 'run' : 'setup';
+          const exit = exits.get(`${label} ${taskKeyText(fact)}`) ?? null;
+          if (exit?.code === fact.exitCode && exit.signal === fact.signal) return;
+          const { exitCode: code, signal } = fact;
+          report(`${label} of ${taskKeyText(fact)}: ${JSON.stringify(exit)}, told as ${JSON.stringify({ code, signal })}`);
+        },
+      };
+    },
+  },
+];
+
+function commands(truth: Truth): readonly TrueProcess[] {
+  return truth.processes.filter(({ role }) => role === 'command');
+}
+
+interface Use {
+  /** What only one attempt may have at a time. */
+  readonly what: string;
+  readonly one: TrueProcess;
+}
+
+function overlaps(uses: readonly Use[]): readonly (Use & { readonly other: TrueProcess })[] {
+  const found: (Use & { other: TrueProcess })[] = [];
+  const byWhat = new Map<string, TrueProcess[]>();
+  for (const { what, one } of uses) byWhat.set(what, [...(byWhat.get(what) ?? []), one]);
+  for (const [what, all] of byWhat) {
+    for (const [i, one] of all.entries()) {
+      for (const other of all.slice(i + 1)) {
+        if (one.attempt !== other.attempt && overlap(one, other)) found.push({ what, one, other });
+      }
+    }
+  }
+  return found;
+}
+
+function overlap(one: TrueProcess, other: TrueProcess): boolean {
+  return one.startMs < (other.endMs ?? Infinity) && other.startMs < (one.endMs ?? Infinity);
+}
+
+/** The log had ended the attempt by then, or its own time was over: agents keep that by themselves. */
+function isJustified({ attempt, atMs }: TrueSignal, state: State, truth: Truth): boolean {
+  const key = parseTaskKey(attempt ?? '');
+  if (key === null || attempt === null) return false;
+  const job = state.jobs.get(key.job);
+  const found = findTask(job, key);
+  if (found === null || found.element.verdict !== null || found.task.step === 'ended') return true;
+  const timeoutMs = job?.settings.timeoutMs ?? null;
+  const startMs = firstStartMs(truth, attempt);
+  const slackMs = 1000;
+  return timeoutMs !== null && startMs !== null && atMs - startMs >= timeoutMs - slackMs;
+}

@@ -1,0 +1,63 @@
+import { createMemoryStore, type MemoryStore } from '../log/memory.ts';
+import { Disk } from './disk.ts';
+import { createHistory, type History } from './history.ts';
+import type { Life } from './life.ts';
+import { Machine } from './machine.ts';
+import type { Random } from './random.ts';
+import type { Rates } from './rates.ts';
+import { createTruth, type Truth } from './truth.ts';
+import type { World } from './world.ts';
+
+/** Everything that a seed's programs share: machines, the store of the log, the disk of the home, and what is known of it all. */
+export interface Cluster {
+  readonly world: World;
+  readonly random: Random;
+  /** Faults of this moment; none once the world has been healed. */
+  rates: Rates;
+  readonly machines: readonly Machine[];
+  readonly sharedDisk: Disk;
+  readonly store: MemoryStore;
+  readonly truth: Truth;
+  readonly history: History;
+  /** Programs that are alive. */
+  readonly lives: Set<Life>;
+}
+
+export const blobDirectory = '/shared/home/blobs';
+
+export function createCluster(options: { world: World; random: Random; rates: Rates }): Cluster {
+  const { world, random, rates } = options;
+  const count = random.happens(0.7) ? 1 : 2 + random.below(2);
+  const machines = Array.from({ length: count }, (_, number) => createMachine(world, random, number));
+  const truth = createTruth();
+  const sharedDisk = new Disk(() => machines[0]?.wallMs() ?? 0);
+  sharedDisk.makeFolder('/shared/home', 0o700);
+  return {
+    world,
+    random,
+    rates,
+    machines,
+    sharedDisk,
+    store: createMemoryStore(),
+    truth,
+    history: createHistory(truth),
+    lives: new Set(),
+  };
+}
+
+function createMachine(world: World, random: Random, number: number): Machine {
+  const machine = new Machine(world, {
+    name: `machine${number}`,
+    pids: random.pick([150, 1000, 30_000]),
+    skewMs: random.between(-2000, 2000),
+  });
+  machine.disk.makeFolder('/bin', 0o755);
+  machine.disk.open('/bin/bash', { mode: 0o755 });
+  machine.disk.sync(null);
+  return machine;
+}
+
+/** Number of facts in the log. */
+export function logSeq(cluster: Pick<Cluster, 'store'>): number {
+  return cluster.store.tables?.head().lastSeq ?? 0;
+}

@@ -1,0 +1,157 @@
+import type { Launch, Signal } from '../host/processes.ts';
+import { parseTaskKey } from '../core/job/job.ts';
+import { signalNumber } from '../core/reason.ts';
+import type { Machine } from './machine.ts';
+import type { VirtualProcess } from './process-table.ts';
+import { type Child, exitCodeOf, type Program, readProgram } from './program.ts';
+import type { TrueProcess, Truth } from './truth.ts';
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: number | null;
+}
+
+export interface CommandOptions {
+  readonly machine: Machine;
+  readonly launch: Launch;
+  readonly shim: VirtualProcess;
+  readonly truth: Truth;
+  /** Told once, with how it ended. */
+  readonly onExit: (exit: Exit) => void;
+}
+
+/** The process that the shim forked for the command, before it becomes the command. */
+export interface ForkedCommand {
+  readonly process: VirtualProcess;
+  /** It becomes the command and does what its program says. */
+  exec(): void;
+}
+
+/** Forks the command's process. Like the shim it carries the mark, and it holds the logs open. */
+export function forkCommand(options: CommandOptions): ForkedCommand {
+  const { machine, launch, shim, onExit } = options;
+  const program = readProgram(launch.argv);
+  let actual: TrueProcess | null = null;
+  let own: Exit | null = null;
+  const finish = (exit: Exit): void => {
+    own = exit;
+    machine.table.end(process, null);
+  };
+  const process: VirtualProcess = machine.table.start({
+    role: 'command',
+    parent: shim,
+    leads: false,
+    mark: launch.mark,
+    logsIn: launch.directory,
+    onSignal: (signal) => {
+      if (signal === 'SIGTERM') onTerm(options, process, program, finish);
+    },
+    onEnd: (signal) => {
+      const exit = own ?? { code: null, signal: signalNumber(signal ?? 'SIGKILL') };
+      if (actual !== null) end(machine, actual, exit);
+      onExit(exit);
+    },
+  });
+  return {
+    process,
+    exec: () => {
+      actual = begin(options, 'command');
+      if (program === null) finish({ code: 127, signal: null });
+      else perform(options, process, program, finish);
+    },
+  };
+}
+
+function perform(
+  options: CommandOptions,
+  process: VirtualProcess,
+  program: Program,
+  finish: (exit: Exit) => void,
+): void {
+  const { machine, launch } = options;
+  const { world } = machine;
+  process.unkillableUntilMs = program.stuckMs > 0 ? world.nowMs + program.lastsMs + program.stuckMs : 0;
+  const port = portOf(launch);
+  if (port !== null) world.schedule(program.lastsMs / 4, () => process.alive && machine.listening.add(port));
+  for (const child of program.children) startChild(options, process, child);
+  world.schedule(program.lastsMs / 2, () => process.alive && writeOutputs(options, program));
+  world.schedule(program.lastsMs, () => {
+    if (!process.alive) return;
+    const attempt = Number(launch.env.RUNYARD_ATTEMPT ?? '1');
+    finish(program.dies === null ? { code: exitCodeOf(program, attempt), signal: null } : { code: null, signal: program.dies });
+  });
+}
+
+function onTerm(
+  { machine }: CommandOptions,
+  process: VirtualProcess,
+  program: Program | null,
+  finish: (exit: Exit) => void,
+): void {
+  switch (program?.onTerm ?? 'die') {
+    case 'die':
+      finish({ code: null, signal: 15 });
+      return;
+    case 'leave':
+      machine.world.schedule(200, () => process.alive && finish({ code: 3, signal: null }));
+      return;
+    case 'ignore':
+  }
+}
+
+function startChild(options: CommandOptions, parent: VirtualProcess, child: Child): void {
+  const { machine, launch } = options;
+  const actual = begin(options, 'child');
+  const process = machine.table.start({
+    role: 'child',
+    parent,
+    leads: child.leaves,
+    mark: child.scrubbed ? null : launch.mark,
+    logsIn: launch.directory,
+    onSignal: (signal: Signal) => {
+      if (signal === 'SIGTERM' && !child.ignoresTerm) machine.table.end(process, 'SIGTERM');
+    },
+    onEnd: (signal) => {
+      const exit = signal === null ? { code: 0, signal: null } : { code: null, signal: signalNumber(signal) };
+      end(machine, actual, exit);
+    },
+  });
+  machine.world.schedule(child.lastsMs, () => machine.table.end(process, null));
+}
+
+/** A job that finds no room for what it writes goes on without. */
+function writeOutputs({ machine, launch }: CommandOptions, program: Program): void {
+  for (const name of program.writes) {
+    const path = `${launch.workdir}/${name}`;
+    if (machine.disk.find(launch.workdir) === null || machine.disk.freeBytes < 1000) continue;
+    const file = machine.disk.open(path);
+    if (file !== null) machine.disk.setBytes(path, file, new TextEncoder().encode(`${launch.mark} wrote ${name}\n`));
+  }
+}
+
+function begin({ machine, launch, truth }: CommandOptions, role: 'command' | 'child'): TrueProcess {
+  const [node = '', attempt = ''] = launch.mark.split('/');
+  const devices = (launch.env.CUDA_VISIBLE_DEVICES ?? '').split(',').filter((uuid) => uuid !== '');
+  const port = role === 'command' ? portOf(launch) : null;
+  const { label } = launch;
+  const startMs = machine.world.nowMs;
+  const one: TrueProcess = { attempt, label, role, node, devices, port, startMs, endMs: null, exit: null };
+  if (parseTaskKey(attempt) === null) throw new Error(`the mark ${launch.mark} names no attempt`);
+  truth.processes.push(one);
+  if (role === 'command') machine.world.note(node, `${label} of ${attempt} starts`);
+  return one;
+}
+
+function end(machine: Machine, actual: TrueProcess, exit: Exit): void {
+  actual.endMs = machine.world.nowMs;
+  actual.exit = exit;
+  if (actual.port !== null) machine.listening.delete(actual.port);
+  if (actual.role === 'child') return;
+  const how = exit.signal === null ? `code ${exit.code}` : `signal ${exit.signal}`;
+  machine.world.note(actual.node, `${actual.label} of ${actual.attempt} ends with ${how}`);
+}
+
+function portOf(launch: Launch): number | null {
+  const { PORT: port } = launch.env;
+  return port === undefined ? null : Number(port);
+}

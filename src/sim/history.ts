@@ -1,0 +1,66 @@
+import type { Answer, Command } from '../core/command.ts';
+import type { Refusal } from '../core/refusal.ts';
+import type { StoredBatch } from '../log/batch.ts';
+import type { Truth } from './truth.ts';
+
+/** What one run of a seed left, for the checkers to judge. */
+export interface History {
+  /** The log, as it is stored. */
+  batches: readonly StoredBatch[];
+  readonly truth: Truth;
+  /** Every answer that a client got to a submission, with its idempotency key. */
+  readonly answers: SubmissionAnswer[];
+  /** What control planes of different processes held at some moments. */
+  readonly samples: StateSample[];
+  /** Commands decided twice on one state. */
+  readonly decisions: TwiceDecided[];
+  /** Every refusal that a client or an agent got. */
+  readonly refusals: Refusal[];
+  /** What was said by those who had no right to. */
+  readonly rogues: RogueAnswer[];
+  /** Errors that no fault of the outside explains. */
+  readonly bugs: string[];
+  /** Facts in the log when everything had come to rest, and after some minutes more; null when it never did. */
+  rest: { readonly startSeq: number; readonly endSeq: number } | null;
+}
+
+export interface SubmissionAnswer {
+  readonly key: string;
+  /** Name of the job, which no other submission has. */
+  readonly name: string;
+  readonly answer: Answer | Refusal;
+}
+
+export interface StateSample {
+  readonly who: string;
+  readonly seq: number;
+  readonly hash: string;
+}
+
+export interface TwiceDecided {
+  readonly kind: Command['kind'];
+  readonly isEqual: boolean;
+  readonly changedState: boolean;
+  readonly threw: string | null;
+}
+
+export interface RogueAnswer {
+  readonly what: string;
+  readonly expected: string;
+  /** Code of the refusal; null when it was accepted. */
+  readonly code: string | null;
+}
+
+export function createHistory(truth: Truth): History {
+  return {
+    batches: [],
+    truth,
+    answers: [],
+    samples: [],
+    decisions: [],
+    refusals: [],
+    rogues: [],
+    bugs: [],
+    rest: null,
+  };
+}

@@ -1,0 +1,80 @@
+import { Disk } from './disk.ts';
+import { ProcessTable, type VirtualProcess } from './process-table.ts';
+import type { World } from './world.ts';
+
+export interface MachineOptions {
+  readonly name: string;
+  /** How many different process ids there are: few make them come again soon. */
+  readonly pids: number;
+  /** How far its wall clock is off at first, in milliseconds. */
+  readonly skewMs: number;
+}
+
+const startOfTimeMs = Date.UTC(2026, 0, 1);
+
+/** One machine: its clocks, its disk, its processes, and the ports that strangers hold. */
+export class Machine {
+  readonly name: string;
+  readonly disk: Disk;
+  readonly world: World;
+  readonly #pids: number;
+  #boots = 1;
+  #bootedAtMs: number;
+  #table: ProcessTable;
+  #isUp = true;
+  /** Ports at or above `from` and below `to` belong to somebody else. */
+  squatted = { from: 0, to: 0 };
+  /** Ports on which a task listens. */
+  readonly listening = new Set<number>();
+  skewMs: number;
+  /** How much longer than usual the disk takes. */
+  slowness = 1;
+
+  constructor(world: World, { name, pids, skewMs }: MachineOptions) {
+    this.world = world;
+    this.name = name;
+    this.skewMs = skewMs;
+    this.#pids = pids;
+    this.#bootedAtMs = world.nowMs - 100_000;
+    this.disk = new Disk(() => this.wallMs());
+    this.#table = this.#newTable();
+  }
+
+  get table(): ProcessTable {
+    return this.#table;
+  }
+
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  wallMs(): number {
+    return startOfTimeMs + this.world.nowMs + this.skewMs;
+  }
+
+  bootMs(): number {
+    return this.world.nowMs - this.#bootedAtMs;
+  }
+
+  bootId(): string {
+    return `${this.name}-boot-${this.#boots}`;
+  }
+
+  /** Everything on it stops at once. Returns the processes that were alive. */
+  goDown(): readonly VirtualProcess[] {
+    this.#isUp = false;
+    this.listening.clear();
+    return this.#table.vanish();
+  }
+
+  comeUp(): void {
+    this.#boots += 1;
+    this.#bootedAtMs = this.world.nowMs - 10_000;
+    this.#table = this.#newTable();
+    this.#isUp = true;
+  }
+
+  #newTable(): ProcessTable {
+    return new ProcessTable(this.world, { ticks: () => Math.floor(this.bootMs() / 10), pids: this.#pids });
+  }
+}

@@ -1,0 +1,113 @@
+import type { Signal } from '../host/processes.ts';
+import type { World } from './world.ts';
+
+/** What a process is, to those who check that nobody else's is touched. */
+export type Role = 'agent' | 'client' | 'shim' | 'command' | 'child' | 'bystander';
+
+export interface NewProcess {
+  readonly role: Role;
+  readonly parent: VirtualProcess | null;
+  /** True leads a session and a group of its own. */
+  readonly leads: boolean;
+  /** RUNYARD_MARK in its environment; null without. */
+  readonly mark: string | null;
+  /** Directory of the logs that it holds open; null when none. */
+  readonly logsIn: string | null;
+  /** Told of each signal that reaches it; SIGKILL ends it whatever this does. */
+  readonly onSignal?: (signal: Signal) => void;
+  /** Told when it ends, with the signal that ended it, or null when it ended by itself. */
+  readonly onEnd?: (signal: Signal | null) => void;
+}
+
+export interface VirtualProcess extends NewProcess {
+  readonly pid: number;
+  readonly startTicks: number;
+  readonly sessionId: number;
+  readonly groupId: number;
+  parentPid: number;
+  alive: boolean;
+  /** Until then (world time) SIGKILL does not end it, as when it waits for a broken device. */
+  unkillableUntilMs: number;
+}
+
+const firstPid = 100;
+
+/** The processes of one machine in one boot. Pids are handed out in a circle and come again. */
+export class ProcessTable {
+  readonly #world: World;
+  readonly #ticks: () => number;
+  readonly #pids: number;
+  readonly #live = new Map<number, VirtualProcess>();
+  /** When each pid was last given away: not twice within a tick, as no kernel is that fast. */
+  readonly #lastTicks = new Map<number, number>();
+  #next = firstPid;
+
+  constructor(world: World, options: { readonly ticks: () => number; readonly pids: number }) {
+    this.#world = world;
+    this.#ticks = options.ticks;
+    this.#pids = options.pids;
+  }
+
+  processes(): readonly VirtualProcess[] {
+    return [...this.#live.values()];
+  }
+
+  get(pid: number): VirtualProcess | null {
+    return this.#live.get(pid) ?? null;
+  }
+
+  start(given: NewProcess): VirtualProcess {
+    const pid = this.#freePid();
+    const startTicks = this.#ticks();
+    const { parent } = given;
+    const process: VirtualProcess = {
+      ...given,
+      pid,
+      startTicks,
+      sessionId: given.leads || parent === null ? pid : parent.sessionId,
+      groupId: given.leads || parent === null ? pid : parent.groupId,
+      parentPid: parent?.pid ?? 1,
+      alive: true,
+      unkillableUntilMs: 0,
+    };
+    this.#live.set(pid, process);
+    this.#lastTicks.set(pid, startTicks);
+    return process;
+  }
+
+  /** It ends by itself (null) or by a signal; what it leaves behind goes to the first process. */
+  end(process: VirtualProcess, signal: Signal | null): void {
+    if (!process.alive) return;
+    process.alive = false;
+    this.#live.delete(process.pid);
+    for (const other of this.#live.values()) if (other.parentPid === process.pid) other.parentPid = 1;
+    process.onEnd?.(signal);
+  }
+
+  signal(process: VirtualProcess, signal: Signal): void {
+    if (!process.alive) return;
+    process.onSignal?.(signal);
+    if (signal !== 'SIGKILL') return;
+    const waitMs = process.unkillableUntilMs - this.#world.nowMs;
+    if (waitMs <= 0) this.end(process, 'SIGKILL');
+    else this.#world.schedule(waitMs, () => this.end(process, 'SIGKILL'));
+  }
+
+  /** The power goes: all of them are gone, and none is told. */
+  vanish(): readonly VirtualProcess[] {
+    const gone = this.processes();
+    for (const process of gone) process.alive = false;
+    this.#live.clear();
+    return gone;
+  }
+
+  #freePid(): number {
+    const ticks = this.#ticks();
+    for (let tried = 0; tried < this.#pids; tried += 1) {
+      const pid = this.#next;
+      this.#next = pid + 1 < firstPid + this.#pids ? pid + 1 : firstPid;
+      if (!this.#live.has(pid) && (this.#lastTicks.get(pid) ?? -1) < ticks) return pid;
+    }
+    throw new Error(`the machine is out of process ids: ${this.#live.size} are alive`);
+  }
+}

@@ -1,0 +1,57 @@
+import type { Random } from './random.ts';
+
+/** How often things go wrong in one seed. Each is zero in about half of all seeds, so that faults also come alone. */
+export interface Rates {
+  /** Times a virtual minute, for each kind of sudden fault. */
+  readonly strikes: Readonly<Record<StrikeKind, number>>;
+  /** Chances from 0 to 1, each time such a thing is done. */
+  readonly chances: Readonly<Record<ChanceKind, number>>;
+}
+
+const mostStrikes = {
+  agentKill: 20,
+  agentClose: 4,
+  clientKill: 8,
+  shimKill: 8,
+  jobKill: 8,
+  reboot: 1.5,
+  wallJump: 4,
+  slowDisk: 4,
+  fullDisk: 2,
+  squatPorts: 4,
+  strangers: 60,
+} as const;
+
+const mostChances = {
+  /** A commit finds the disk of the log full, or failing, before anything is written. */
+  commitFails: 0.05,
+  /** A commit has happened and nobody is told. */
+  replyLost: 0.05,
+  /** A change of the log wakes others only at their next look. */
+  bellLost: 0.5,
+  bellTwice: 0.3,
+  lateNotice: 0.5,
+} as const;
+
+export type StrikeKind = keyof typeof mostStrikes;
+export type ChanceKind = keyof typeof mostChances;
+
+export const strikeKinds = Object.keys(mostStrikes) as readonly StrikeKind[];
+
+export function drawRates(random: Random): Rates {
+  return { strikes: draw(mostStrikes, random), chances: draw(mostChances, random) };
+}
+
+export const noRates: Rates = { strikes: scaled(mostStrikes, () => 0), chances: scaled(mostChances, () => 0) };
+
+function draw<Kind extends string>(most: Readonly<Record<Kind, number>>, random: Random): Record<Kind, number> {
+  return scaled(most, (rate) => (random.happens(0.5) ? 0 : rate * random.fraction() ** 2));
+}
+
+function scaled<Kind extends string>(
+  most: Readonly<Record<Kind, number>>,
+  scale: (rate: number) => number,
+): Record<Kind, number> {
+  const pairs = Object.entries<number>(most).map(([kind, rate]) => [kind, scale(rate)]);
+  return Object.fromEntries(pairs) as Record<Kind, number>;
+}

@@ -1,0 +1,131 @@
+import type { Fact } from '../core/fact.ts';
+import type { State } from '../core/state.ts';
+import { checkers } from './checkers/all.ts';
+import { check } from './checkers/checker.ts';
+import { unrest } from './checkers/of-the-rest.ts';
+import { type Cluster, createCluster, logSeq } from './cluster.ts';
+import { createRandom, type Random } from './random.ts';
+import { drawRates, noRates, type Rates } from './rates.ts';
+import { SimClient } from './sim-client.ts';
+import { SimNode } from './sim-node.ts';
+import { startStrikes, type Targets } from './strikes.ts';
+import { virtualHash } from './virtual-hash.ts';
+import { type Intent, drawWorkload } from './workload.ts';
+import { type Drain, World } from './world.ts';
+
+export interface SeedOptions {
+  readonly drain: Drain;
+  /** How often things go wrong; drawn from the seed when absent. */
+  readonly rates?: Rates;
+}
+
+export interface SeedResult {
+  readonly seed: number;
+  /** Equal for two runs of one seed, whatever else the machine does. */
+  readonly hash: string;
+  readonly events: number;
+  readonly virtualMs: number;
+  readonly violations: readonly string[];
+  /** Facts by kind. */
+  readonly counts: Readonly<Record<string, number>>;
+  readonly trace: readonly string[];
+}
+
+/** Everything must have come to its end this long after the world has healed. */
+const healWithinMs = 15 * 60_000;
+const restMs = 2 * 60_000;
+
+/** Runs one seed: first everything goes wrong, then nothing does any more, then nothing may happen. */
+export async function runSeed(seed: number, options: SeedOptions): Promise<SeedResult> {
+  const random = createRandom(seed);
+  const world = new World(random.fork(), options.drain);
+  const cluster = createCluster({ world, random: random.fork(), rates: options.rates ?? drawRates(random) });
+  const intents = drawWorkload(random.fork());
+  const targets = populate(cluster, random, intents);
+  startStrikes(targets);
+  await world.run(random.between(20_000, 150_000));
+  heal(targets);
+  const isAtRest = (): boolean => standsStill(targets, intents);
+  await world.run(healWithinMs, everySecond(world, isAtRest));
+  if (isAtRest()) await rest(cluster);
+  return judge(seed, cluster);
+}
+
+function populate(cluster: Cluster, random: Random, intents: readonly Intent[]): Targets {
+  const machineOf = (number: number) => cluster.machines[number % cluster.machines.length] ?? random.pick(cluster.machines);
+  const nodes = Array.from({ length: 1 + random.below(4) }, (_, number) => {
+    const name = `node${number}`;
+    const gpus = Array.from({ length: random.pick([0, 0, 1, 2, 4]) }, (_gpu, index) => ({
+      uuid: `GPU-${name}-${index}`,
+      index,
+      name: 'virtual',
+      memoryMiB: 1000,
+    }));
+    const capacity = { cpus: random.pick([1, 2, 4, 8]), memoryMiB: 8192, gpus, labels: {} };
+    return new SimNode(cluster, { name, machine: machineOf(number), capacity });
+  });
+  const clients = Array.from(
+    { length: 1 + random.below(3) },
+    (_, number) => new SimClient(cluster, { name: `client${number}`, machine: machineOf(number), intents }),
+  );
+  for (const program of [...nodes, ...clients]) cluster.world.schedule(random.between(0, 2000), () => program.start());
+  return { cluster, nodes, clients };
+}
+
+/** From here on nothing goes wrong: clocks are set right, disks have room, and whoever is down comes up. */
+function heal({ cluster, clients }: Targets): void {
+  cluster.world.note('world', 'is healed');
+  cluster.rates = noRates;
+  for (const machine of cluster.machines) {
+    machine.skewMs = 0;
+    machine.slowness = 1;
+    machine.squatted = { from: 0, to: 0 };
+    machine.disk.fill(false);
+    for (const process of machine.table.processes()) process.unkillableUntilMs = 0;
+  }
+  cluster.sharedDisk.fill(false);
+  for (const client of clients) client.isCalm = true;
+}
+
+function everySecond(world: World, isOver: () => boolean): () => boolean {
+  let nextMs = world.nowMs;
+  return () => {
+    if (world.nowMs < nextMs) return false;
+    nextMs = world.nowMs + 1000;
+    return isOver();
+  };
+}
+
+function standsStill({ cluster, nodes }: Targets, intents: readonly Intent[]): boolean {
+  const [plane] = nodes.flatMap((node) => (node.plane === null ? [] : [node.plane]));
+  if (plane === undefined || nodes.some((node) => node.plane?.seq !== logSeq(cluster))) return false;
+  if (intents.some((intent) => !intent.isAnswered)) return false;
+  if (cluster.truth.processes.some(({ endMs }) => endMs === null)) return false;
+  return isOpen(plane.state, nodes.length) && unrest(plane.state, plane.nowMs()).length === 0;
+}
+
+/** Every node has come back and takes work. */
+function isOpen(state: State, nodes: number): boolean {
+  const open = [...state.nodes.values()].filter(({ presence, drain }) => presence.kind === 'up' && drain === null);
+  return open.length === nodes;
+}
+
+async function rest(cluster: Cluster): Promise<void> {
+  const { world, history } = cluster;
+  await world.run(5000);
+  const startSeq = logSeq(cluster);
+  await world.run(restMs);
+  history.rest = { startSeq, endSeq: logSeq(cluster) };
+}
+
+function judge(seed: number, { world, store, random, history }: Cluster): SeedResult {
+  history.batches = store.tables?.batchesAfter(0, Number.MAX_SAFE_INTEGER) ?? [];
+  const counts: Record<string, number> = {};
+  for (const { factsText } of history.batches) {
+    for (const { kind } of JSON.parse(factsText) as readonly Fact[]) counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  const violations = check(history, checkers);
+  const end = [...world.trace, world.events, store.tables?.head().lastHash, random.fraction(), ...violations];
+  const hash = virtualHash(new TextEncoder().encode(end.join('\n')));
+  return { seed, hash, events: world.events, virtualMs: world.nowMs, violations, counts, trace: world.trace };
+}

@@ -1,0 +1,122 @@
+import { Agent } from '../agent/agent.ts';
+import type { AgentChannel } from '../agent/channel.ts';
+import { openDirectoryStore } from '../blobs/directory-store.ts';
+import { ControlPlane } from '../control/control-plane.ts';
+import { OrderFeed } from '../control/order-feed.ts';
+import { fireTimers } from '../control/timers.ts';
+import { isRefusal } from '../core/refusal.ts';
+import type { Capacity } from '../core/node/node.ts';
+import { blobDirectory, type Cluster } from './cluster.ts';
+import { Refused } from './expected-fault.ts';
+import { type Life, startLife } from './life.ts';
+import type { Machine } from './machine.ts';
+import { openSimLog } from './sim-log.ts';
+
+/** A node's name, and whoever keeps its agent running: one at a time, started again whenever it is gone. */
+export class SimNode {
+  readonly name: string;
+  readonly machine: Machine;
+  readonly capacity: Capacity;
+  readonly #cluster: Cluster;
+  #life: Life | null = null;
+  #plane: ControlPlane | null = null;
+  #close: (() => Promise<void>) | null = null;
+
+  constructor(cluster: Cluster, options: { name: string; machine: Machine; capacity: Capacity }) {
+    this.#cluster = cluster;
+    this.name = options.name;
+    this.machine = options.machine;
+    this.capacity = options.capacity;
+  }
+
+  get life(): Life | null {
+    return this.#life;
+  }
+
+  /** The control plane of its agent; null while it has none. */
+  get plane(): ControlPlane | null {
+    return this.#plane;
+  }
+
+  start(): void {
+    if (this.#life !== null || !this.machine.isUp) return;
+    const { name, machine } = this;
+    const main = (life: Life): Promise<void> => this.#serve(life);
+    this.#life = startLife(this.#cluster, { name, role: 'agent', machine, main, onEnd: () => this.#ended() });
+  }
+
+  /** Ends the agent in good order, as `yard down` does. */
+  close(): void {
+    const [life, close] = [this.#life, this.#close];
+    if (life === null || close === null) return;
+    this.#cluster.world.note(this.name, 'is asked to end');
+    this.#close = null;
+    close().then(() => life.incarnation.kill(), life.fail);
+  }
+
+  #ended(): void {
+    this.#life = null;
+    this.#plane = null;
+    this.#close = null;
+    const { world, random } = this.#cluster;
+    world.schedule(random.pick([1, 30, 500, 5000]) * random.fraction(), () => this.start());
+  }
+
+  async #serve(life: Life): Promise<void> {
+    const { name, capacity } = this;
+    const { host, fail } = life;
+    const directory = `/node/${name}`;
+    const instance = [...host.chance.bytes(8)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    const log = await openSimLog(this.#cluster, life);
+    const plane = await ControlPlane.open(log, host, fail);
+    this.#plane = plane;
+    const store = await openDirectoryStore({ directory: blobDirectory, host });
+    await host.files.makeDirectory(directory, { mode: 0o700 });
+    await plane.catchUp();
+    const agent = await Agent.start({
+      host,
+      channel: channelOf(this.#cluster, { plane, node: name, instance }),
+      store,
+      directory,
+      node: name,
+      instance,
+      capacity,
+      advertise: '127.0.0.1',
+      version: '0.0.0',
+      environment: { PATH: '/bin' },
+      onFault: fail,
+    });
+    const timers = new AbortController();
+    fireTimers(plane, host, timers.signal).catch(fail);
+    this.#close = async () => {
+      timers.abort();
+      await agent.close({ leave: true });
+      await plane.close();
+    };
+  }
+}
+
+/** The agent's way to the control plane in its own process, as the embedded client makes it. */
+function channelOf(
+  { history }: Cluster,
+  { plane, node, instance }: { plane: ControlPlane; node: string; instance: string },
+): AgentChannel {
+  const execute: ControlPlane['execute'] = async (command, options) => {
+    const answer = await plane.execute(command, options);
+    if (!isRefusal(answer)) return answer;
+    history.refusals.push(answer);
+    throw new Refused(answer);
+  };
+  return {
+    join: async (hello) => void (await execute({ kind: 'JoinNode', ...hello })),
+    follow: (listener) => {
+      const feed = new OrderFeed(plane, node, listener);
+      return () => feed.close();
+    },
+    report: async (report) => {
+      const answer = await execute({ kind: 'NodeReport', node, instance, ...report });
+      return !isRefusal(answer) && answer.kind === 'reported' ? answer.stale : [];
+    },
+    leave: async () => void (await execute({ kind: 'LeaveNode', node, instance })),
+  };
+}

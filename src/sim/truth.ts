@@ -1,0 +1,48 @@
+import type { Signal } from '../host/processes.ts';
+import type { Label } from '../agent/records.ts';
+import type { Role } from './process-table.ts';
+
+/** One process of an attempt, as it truly ran. */
+export interface TrueProcess {
+  readonly attempt: string;
+  readonly label: Label;
+  readonly role: 'command' | 'child';
+  readonly node: string;
+  readonly devices: readonly string[];
+  readonly port: number | null;
+  readonly startMs: number;
+  endMs: number | null;
+  /** How it ended: by itself with a code, or by a signal's number; null while it runs or when the power went. */
+  exit: { readonly code: number | null; readonly signal: number | null } | null;
+}
+
+/** One signal of ours that reached a process. */
+export interface TrueSignal {
+  readonly atMs: number;
+  /** Facts that the log held then. */
+  readonly seq: number;
+  readonly by: string;
+  readonly signal: Signal;
+  readonly role: Role;
+  readonly pid: number;
+  /** The attempt whose process it was; null when it was nobody's of ours. */
+  readonly attempt: string | null;
+  /** The attempt's command had ended by then, or its shim had: its tree is swept. */
+  readonly isSweep: boolean;
+}
+
+/** What really happened, kept apart from all that the control plane believes. */
+export interface Truth {
+  readonly processes: TrueProcess[];
+  readonly signals: TrueSignal[];
+}
+
+export function createTruth(): Truth {
+  return { processes: [], signals: [] };
+}
+
+/** When the attempt's first command started; null when none did. */
+export function firstStartMs(truth: Truth, attempt: string): number | null {
+  const starts = truth.processes.filter((one) => one.attempt === attempt && one.role === 'command');
+  return starts.length === 0 ? null : Math.min(...starts.map(({ startMs }) => startMs));
+}

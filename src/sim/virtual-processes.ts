@@ -1,0 +1,119 @@
+import {
+  type HelperResult,
+  type MarkedProcess,
+  type ProcessIdentity,
+  type Processes,
+  type Signal,
+  type TreeSearch,
+} from '../host/processes.ts';
+import { HostError } from '../host/files.ts';
+import type { Incarnation } from './incarnation.ts';
+import type { Machine } from './machine.ts';
+import type { VirtualProcess } from './process-table.ts';
+import { startShim } from './shim-model.ts';
+import type { Truth } from './truth.ts';
+
+export interface ProcessesOptions {
+  readonly incarnation: Incarnation;
+  readonly machine: Machine;
+  readonly truth: Truth;
+  /** The caller's own process, which no search finds. */
+  readonly ownPid: number;
+  /** Number of facts in the log now. */
+  readonly logSeq: () => number;
+  readonly latencyMs: () => number;
+}
+
+/** The processes of a machine, as one incarnation may look at them and signal them. */
+export function createVirtualProcesses(options: ProcessesOptions): Processes {
+  const { incarnation, machine, truth, latencyMs } = options;
+  const call = <T>(effect: () => T): Promise<T> => incarnation.call(latencyMs(), effect);
+  const identified = ({ pid, startTicks }: VirtualProcess): ProcessIdentity => ({
+    pid,
+    startTicks,
+    bootId: machine.bootId(),
+  });
+  return {
+    launch: (launch) => call(() => startShim({ machine, launch, truth, stepMs: latencyMs })),
+    identify: (pid) =>
+      call(() => {
+        const process = machine.table.get(pid);
+        return process === null ? null : identified(process);
+      }),
+    isAlive: (identity) => call(() => same(machine, identity) !== null),
+    findMarked: (search) =>
+      call(() =>
+        find(options, search).map(
+          (one): MarkedProcess => ({ ...identified(one), inGroup: one.groupId === search.leader?.pid }),
+        ),
+      ),
+    killTree: (search, spare) =>
+      call(() => {
+        for (const one of find(options, search)) if (one.pid !== spare?.pid) send(options, one, 'SIGKILL');
+      }),
+    release: () => call(() => ({ outOfMemory: false })),
+    signal: (identity, signal) =>
+      call(() => {
+        const process = same(machine, identity);
+        if (process !== null) send(options, process, signal);
+        return process !== null;
+      }),
+    signalGroup: (leader, signal) =>
+      call(() => {
+        if (same(machine, leader) === null) return false;
+        for (const one of machine.table.processes()) if (one.groupId === leader.pid) send(options, one, signal);
+        return true;
+      }),
+    runHelper: ([program = '']) =>
+      call((): HelperResult => {
+        throw new HostError('ENOENT', `there is no program ${program}`, program);
+      }),
+  };
+}
+
+function same(machine: Machine, { pid, startTicks, bootId }: ProcessIdentity): VirtualProcess | null {
+  const process = machine.table.get(pid);
+  return bootId === machine.bootId() && process?.startTicks === startTicks ? process : null;
+}
+
+/** By the same evidence as the real search: session, group, mark, open logs, descent; never older than the leader. */
+function find({ machine, ownPid }: ProcessesOptions, search: TreeSearch): readonly VirtualProcess[] {
+  const { leader, mark, directory } = search;
+  if (leader !== null && leader.bootId !== machine.bootId()) return [];
+  const young = machine.table
+    .processes()
+    .filter((one) => one.pid !== ownPid && (leader === null || one.startTicks >= leader.startTicks));
+  const belongs = (one: VirtualProcess): boolean =>
+    (leader !== null && (one.sessionId === leader.pid || one.groupId === leader.pid)) ||
+    one.mark === mark ||
+    one.logsIn === directory;
+  const found = new Set(young.filter(belongs));
+  for (let grew = found.size > 0; grew; ) {
+    const parents = new Set([...found].map(({ pid }) => pid));
+    const below = young.filter((one) => !found.has(one) && parents.has(one.parentPid));
+    for (const one of below) found.add(one);
+    grew = below.length > 0;
+  }
+  return [...found];
+}
+
+function send({ incarnation, machine, truth, logSeq }: ProcessesOptions, process: VirtualProcess, signal: Signal): void {
+  const attempt = process.mark?.split('/')[1] ?? attemptOfLogs(process.logsIn);
+  const own = machine.table.processes().filter((one) => one.mark !== null && one.mark.split('/')[1] === attempt);
+  const has = (role: VirtualProcess['role']): boolean => own.some((one) => one.role === role);
+  truth.signals.push({
+    atMs: machine.world.nowMs,
+    seq: logSeq(),
+    by: incarnation.name,
+    signal,
+    role: process.role,
+    pid: process.pid,
+    attempt,
+    isSweep: !has('command') || !has('shim'),
+  });
+  machine.table.signal(process, signal);
+}
+
+function attemptOfLogs(directory: string | null): string | null {
+  return directory === null ? null : (directory.split('/').at(-1) ?? null);
+}
