@@ -121,5 +121,5 @@ function partsText(indices: readonly number[] | null): string {
 
 /** Messages come from outside and may have any characters; control characters become spaces. */
 function oneLine(text: string): string {
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trimEnd();
+  return text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trimEnd();
 }

@@ -33,7 +33,7 @@ export function evolve(state: State, fact: Fact, time: FactTime): void {
 }
 
 function submit(state: State, fact: Extract<JobFact, { kind: 'JobSubmitted' }>, time: FactTime): void {
-  const { kind, job: id, ...given } = fact;
+  const { kind: _kind, job: id, ...given } = fact;
   const job: Job = {
     id,
     ...given,

@@ -136,6 +136,13 @@ describe('a part of an array', () => {
     }
   });
 
+  it('is refused to be stopped with a grace that is none [R4.9] [I26]', () => {
+    const { at, id } = arrayOf(4, 1);
+    for (const graceMs of [-1, Number.NaN, 0.5, 2 ** 60]) {
+      expect(at.refused({ kind: 'StopJob', job: id, indices: null, by: 'ada', graceMs }).code).toBe('RANGE');
+    }
+  });
+
   it('is stopped with the whole: what waits ends at once, what runs when its processes are gone [S8]', () => {
     const { at, id } = arrayOf(1000, 2);
     at.do({ kind: 'StopJob', job: id, indices: null, by: 'ada', graceMs: null });

@@ -56,7 +56,7 @@ export function checkSettings(settings: Settings): Refusal | null {
     sizeRange(resources.memoryMiB, 'resources.memory') ??
     sizeRange(resources.gpuMemoryMiB, 'resources.gpuMemory') ??
     sizeRange(resources.diskMiB, 'resources.disk') ??
-    range(settings.graceMs, 'grace', 0, Number.MAX_SAFE_INTEGER) ??
+    checkGrace(settings.graceMs, 'profile.grace') ??
     (array === null ? null : range(array.size, 'array.size', 1, 1_000_000)) ??
     (array?.maxRunning == null ? null : range(array.maxRunning, 'array.maxRunning', 1, 1_000_000)) ??
     (settings.timeoutMs === null ? null : range(settings.timeoutMs, 'timeout', 1, Number.MAX_SAFE_INTEGER)) ??
@@ -81,6 +81,11 @@ export function checkIndices(indices: readonly number[] | null, settings: Settin
   return refuse('BAD_VALUE', indices.length === 0 ? 'no index was given' : 'an index was given twice', {
     path: 'indices',
   });
+}
+
+export function checkGrace(graceMs: number, path: string): Refusal | null {
+  if (Number.isSafeInteger(graceMs) && graceMs >= 0) return null;
+  return refuse('RANGE', `${path} is ${graceMs} ms; expected a whole number of milliseconds from 0`, { path });
 }
 
 const largestSizeMiB = 2 ** 33;

@@ -3,7 +3,7 @@ import { type DecideContext, type Decision, done } from '../decide.ts';
 import { mergeSettings, type SettingsLayer } from '../profile/settings.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import type { State } from '../state.ts';
-import { checkIndices, checkName, checkSettings, checkSpec } from './check-spec.ts';
+import { checkGrace, checkIndices, checkName, checkSettings, checkSpec } from './check-spec.ts';
 import { elementCount } from './job.ts';
 
 export function decideSubmitJob(state: State, command: SubmitJob, context: DecideContext): Decision | Refusal {
@@ -66,6 +66,8 @@ export function decideStopJob(state: State, command: Extract<Command, { kind: 'S
   if (job === undefined) return refuse('NOT_FOUND', `no job ${command.job} is alive`);
   if (job.outcome !== null) return done([]);
   const { indices, by } = command;
+  const wrong = command.graceMs === null ? null : checkGrace(command.graceMs, 'grace');
+  if (wrong !== null) return wrong;
   for (const index of indices ?? []) {
     if (job.elements.has(index)) continue;
     const inArray = Number.isInteger(index) && index >= 0 && index < elementCount(job);

@@ -84,7 +84,7 @@ describe('the next attempt', () => {
     expect(at.job(id).elements.get(0)?.attempt).toBe(3);
   });
 
-  it('fences the one before: its reports are stale [I14] [C8]', () => {
+  it('fences the one before: its reports are stale [I14]', () => {
     const at = new Scenario();
     at.join('n1');
     const id = at.submit({ retry: { maxAttempts: 2, onExit: [] } });

@@ -40,7 +40,7 @@ describe('placement', () => {
     expect(nodeOf(at, at.submit({ resources: { gpus: 1 } }))).toBe('a-gpu');
   });
 
-  it('reserves devices one by one, each for one task [G1] [I8]', () => {
+  it('reserves devices one by one, each for one task [G7] [I8]', () => {
     const at = new Scenario();
     at.join('n1', { gpus: gpus('n1', 3) });
     const [one, two] = [at.submit({ resources: { gpus: 2 } }), at.submit({ resources: { gpus: 1 } })];

@@ -29,7 +29,7 @@ describe('effective settings', () => {
     });
   });
 
-  it('replace labels and lists as a whole, and take them back with null or empty ones [X33] [C32]', () => {
+  it('replace labels and lists as a whole, and take them back with null or empty ones [X33]', () => {
     const { settings, origins } = mergeSettings([
       {
         origin: 'profile a@1',
