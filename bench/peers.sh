@@ -136,8 +136,21 @@ stop_peer() {
     file=$directory/$program.pid
     [ -s "$file" ] || continue
     pid=$(tr -dc 0-9 < "$file")
-    if [ "$(cat "/proc/$pid/comm" 2> /dev/null)" = "$program" ]; then kill "$pid"; fi
+    if [ "$(cat "/proc/$pid/comm" 2> /dev/null)" = "$program" ]; then
+      kill "$pid"
+      wait_for_end "$pid"
+    fi
   done
+}
+
+# Not a child of ours: its state says when it is over, be it that nobody has collected it yet.
+wait_for_end() {
+  local tries
+  for tries in $(seq 100); do
+    case "$(sed -n 's/^State:[[:space:]]*//p' "/proc/$1/status" 2> /dev/null)" in '' | Z*) return 0 ;; esac
+    sleep 0.1
+  done
+  echo "error: process $1 had not ended after 10 s" >&2
 }
 
 case "${1:-}" in

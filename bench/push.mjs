@@ -21,7 +21,8 @@ export async function run(bench) {
   const daemon = startRsyncDaemon(bench);
   const ssh = daemon === null ? null : startSshServer(bench);
 
-  const sides = { ours: (round) => pushOurs(tree, join(bench.directory, `push-home-${round}`)) };
+  const within = [];
+  const sides = { ours: (round) => within.push(pushOurs(tree, join(bench.directory, `push-home-${round}`))) };
   if (daemon !== null) sides.daemon = (round) => rsync(tree, `${daemon.url}/daemon-${round}/`);
   if (ssh !== null)
     sides.ssh = (round) => rsync(tree, `127.0.0.1:${join(daemon.target, `ssh-${round}`)}/`, ['-e', ssh.command]);
@@ -33,6 +34,8 @@ export async function run(bench) {
   ]) {
     const ours = figures[`ours ${which}`];
     print(`yard, ${title} of ${folders * filesPerFolder} × 4 KiB`, ours, { unit: 'ms', digits: 0 });
+    const alone = within.filter((_, turn) => turn % 2 === (which === 'first' ? 0 : 1));
+    print('  of which in a process that runs already', alone, { unit: 'ms', digits: 0 });
     if (daemon === null) printSkipped(`rsync, ${title}`, 'rsync is not installed');
     else print(`rsync to a daemon, ${title}`, figures[`daemon ${which}`], { unit: 'ms', digits: 0, ratioTo: ours });
     if (ssh === null) printSkipped(`rsync over ssh, ${title}`, 'rsync or an ssh server is not installed');
@@ -61,9 +64,11 @@ function writeTree(tree) {
   }
 }
 
+/** Returns the milliseconds without the start of Node. */
 function pushOurs(tree, home) {
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  runOrThrow(process.execPath, [fileURLToPath(new URL('push-once.mjs', import.meta.url)), home, tree]);
+  const said = runOrThrow(process.execPath, [fileURLToPath(new URL('push-once.mjs', import.meta.url)), home, tree]);
+  return Number(said);
 }
 
 function rsync(tree, target, options = []) {
@@ -71,6 +76,7 @@ function rsync(tree, target, options = []) {
 }
 
 function runOrThrow(program, programArguments) {
-  const { status, stderr } = spawnSync(program, programArguments, { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(program, programArguments, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${program} ended with ${status}: ${stderr}`);
+  return stdout;
 }

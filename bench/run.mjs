@@ -65,5 +65,5 @@ async function endStarted(undo) {
 
 async function endAll(undo, directory) {
   await endStarted(undo);
-  rmSync(directory, { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }
