@@ -184,6 +184,10 @@ export class ControlPlane {
   #announce(batch: Batch<Fact>): void {
     this.#seq = batch.seq + batch.facts.length - 1;
     this.#hash = batch.hash;
+    this.#tell(batch);
+  }
+
+  #tell(batch: Batch<Fact>): void {
     for (const listener of this.#listeners) listener(batch, this.#state);
   }
 
@@ -203,9 +207,12 @@ export class ControlPlane {
   /** The facts may not be there though the state has them: drop it, fold anew, and say why. */
   async #reload(waiting: readonly Waiting[], error: unknown): Promise<void> {
     const loaded = await loadState(this.#log, this.#host);
+    const missed = await this.#log.readAfter(this.#seq);
     this.#state = loaded.state;
     this.#seq = loaded.seq;
     this.#hash = loaded.hash;
+    // Listeners hear of every batch once, those included that loading has folded.
+    for (const batch of missed) if (batch.seq <= loaded.seq) this.#tell(batch);
     const refusal = commitRefusal(error);
     for (const one of waiting) {
       if (refusal === null) one.reject(error);
