@@ -49,7 +49,7 @@ function createProgram(version: string, sinks: Sinks): Command {
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeOut: sinks.print, writeErr: () => {} })
-    .configureHelp({ showGlobalOptions: false })
+    .configureHelp({ subcommandTerm: termOf, optionDescription: (option) => option.description })
     .addHelpText('after', '\nyard COMMAND --help says more about one of them.');
   for (const definition of globalOptions) addOption(program, definition, false);
   for (const definition of commands) addCommand(program, definition, sinks);
@@ -59,8 +59,11 @@ function createProgram(version: string, sinks: Sinks): Command {
 function addCommand(program: Command, definition: CommandDefinition, sinks: Sinks): void {
   const words = definition.words.split(' ');
   const name = words[words.length - 1] ?? '';
-  const command = parentOf(program, words.slice(0, -1)).command(`${name} ${definition.args}`.trim());
+  const command = parentOf(program, words.slice(0, -1), definition.summary).command(
+    `${name} ${definition.args}`.trim(),
+  );
   command.summary(definition.summary).description([definition.summary, definition.details].filter(Boolean).join('\n'));
+  if (definition.usage !== undefined) command.usage(definition.usage);
   command.allowExcessArguments(false).helpCommand(false);
   if (definition.passThrough === true) command.passThroughOptions();
   for (const one of definition.options) addOption(command, one, false);
@@ -71,12 +74,24 @@ function addCommand(program: Command, definition: CommandDefinition, sinks: Sink
   });
 }
 
+/** `attach <id>`: what stands in the list of commands. */
+function termOf(command: Command): string {
+  const only = command.commands.length === 1 ? command.commands[0] : undefined;
+  if (only !== undefined) return `${command.name()} ${only.name()}`;
+  const args = command.registeredArguments.filter((argument) => argument.name() !== 'extra');
+  const words = args.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  return [command.name(), ...words].join(' ');
+}
+
 /** `nodes drain` hangs on `nodes`, `node start` on a `node` that does nothing by itself. */
-function parentOf(program: Command, words: readonly string[]): Command {
+function parentOf(program: Command, words: readonly string[], summary: string): Command {
   let parent = program;
   for (const word of words) {
     const known = parent.commands.find((one) => one.name() === word);
-    parent = known ?? parent.command(word).summary(`yard ${word} start`).helpCommand(false);
+    parent = known ?? parent.command(word).summary(summary).helpCommand(false);
   }
   return parent;
 }

@@ -82,7 +82,10 @@ function openDocument(document: unknown, origin: string, known: readonly string[
   }
   const tables = guarded as Table;
   for (const [key, value] of Object.entries(tables)) {
-    if (!known.includes(key)) throw unknownKey([key], value);
+    if (known.includes(key)) continue;
+    if (key === 'job')
+      throw documentError('UNKNOWN_KEY', '[job] is no part of a profile', [key], 'yard submit takes jobs');
+    throw unknownKey([key], value);
   }
   return tables;
 }

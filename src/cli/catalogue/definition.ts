@@ -9,6 +9,8 @@ export interface CommandDefinition {
   readonly words: string;
   /** As commander writes them: `[file]`, `<id...>`. */
   readonly args: string;
+  /** What stands behind `yard WORDS` in its help, where commander would not find it. */
+  readonly usage?: string;
   readonly summary: string;
   readonly details?: string;
   readonly options: readonly OptionDefinition[];

@@ -6,6 +6,7 @@ export const jobCommands: readonly CommandDefinition[] = [
   {
     words: 'run',
     args: '[file] [extra...]',
+    usage: '[file | -] [options] [-- CMD... | ARGS...]',
     summary: 'submit and attach: follow, bring outputs home, exit with its code',
     details:
       'FILE is ./job.toml unless given, - is stdin. After a FILE, what follows -- becomes "$@" of its run.\nyard run -- CMD… runs a command with the current directory as workspace.',
@@ -16,6 +17,7 @@ export const jobCommands: readonly CommandDefinition[] = [
   {
     words: 'submit',
     args: '[file] [extra...]',
+    usage: '[file | -] [options] [-- CMD... | ARGS...]',
     summary: 'submit and print the id',
     options: [...submissionOptions, landingOption],
     load: () => import('../commands/submit.ts'),

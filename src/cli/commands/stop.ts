@@ -2,7 +2,7 @@ import { parseDurationMs } from '../../core/units.ts';
 import { type Context, type Invocation, textOption } from '../context.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** Stops jobs and waits until each has ended: what was written by then is collected. */
+/** Asks for jobs to be stopped; `yard wait` waits until they have ended. */
 export async function execute(context: Context, { args, options }: Invocation): Promise<number> {
   const grace = textOption(options, 'grace');
   const graceMs = grace === undefined ? undefined : parseDurationMs(grace);

@@ -1,6 +1,8 @@
-/** Colours and text attributes: the one kind of escape that can do no harm. */
-const colorEscape = /^\x1b\[[0-9;:]*m/;
-const unfinished = /\x1b(?:\[[0-9;:]*)?$/;
+/** Colours and text attributes, after their escape character: the one kind that can do no harm. */
+const color = /^.\[[0-9;:]*m/s;
+const unfinishedColor = /^.(?:\[[0-9;:]*)?$/s;
+const longestColor = 64;
+const escape = '\x1b';
 
 /**
  * Makes a job's output harmless for a terminal: control characters become visible, but for line ends, tabs, carriage
@@ -10,8 +12,10 @@ export function createNeutraliser(): (text: string) => string {
   let kept = '';
   return (text) => {
     const whole = kept + text;
-    kept = unfinished.exec(whole)?.[0] ?? '';
-    return neutralise(kept === '' ? whole : whole.slice(0, -kept.length));
+    const last = whole.lastIndexOf(escape);
+    const tail = last < 0 || whole.length - last > longestColor ? '' : whole.slice(last);
+    kept = unfinishedColor.test(tail) ? tail : '';
+    return neutralise(whole.slice(0, whole.length - kept.length));
   };
 }
 
@@ -19,10 +23,8 @@ export function createNeutraliser(): (text: string) => string {
 export function neutralise(text: string): string {
   let result = '';
   let start = 0;
-  for (const { index, 0: found } of text.matchAll(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g)) {
-    if (index < start) continue;
-    const color = found === '\x1b' ? colorEscape.exec(text.slice(index, index + 64))?.[0] : undefined;
-    if (color !== undefined) continue;
+  for (const { index, 0: found } of text.matchAll(/(?![\t\n\r])\p{Cc}/gu)) {
+    if (found === escape && color.test(text.slice(index, index + longestColor))) continue;
     result += text.slice(start, index) + visible(found);
     start = index + 1;
   }
