@@ -54,9 +54,10 @@ export class OrderFeed {
 
   /** Tasks of an element on this node: those it has now, and those this feed has told of. */
   #tasksHere(state: State, job: string, index: number): readonly TaskKey[] {
+    // One step may end an attempt and place the next: what was told of the first must be taken back.
+    const keys = [...this.#known.values()].filter((key) => key.job === job && key.index === index);
     const element = state.jobs.get(job)?.elements.get(index);
-    if (element === undefined) return [];
-    const keys: TaskKey[] = [];
+    if (element === undefined) return keys;
     for (const task of element.tasks) {
       if (task.node === this.#node) keys.push({ job, index, rank: task.rank, attempt: element.attempt });
     }
