@@ -18,9 +18,10 @@ const faultRefusals: ReadonlySet<string> = new Set(['STORE_FULL']);
 
 /** Whether a fault of the outside explains that a program fails with this error; anything else is a bug. */
 export function describeFault(error: unknown): { readonly isExpected: boolean; readonly text: string } {
-  if (error instanceof HostError) return { isExpected: faultCodes.has(error.code), text: textOf(error) };
-  if (error instanceof Refused) return { isExpected: faultRefusals.has(error.refusal.code), text: textOf(error) };
-  return { isExpected: false, text: textOf(error) };
+  const isExpected =
+    (error instanceof HostError && faultCodes.has(error.code)) ||
+    (error instanceof Refused && faultRefusals.has(error.refusal.code));
+  return { isExpected, text: isExpected && error instanceof Error ? error.message : textOf(error) };
 }
 
 function textOf(error: unknown): string {

@@ -20,6 +20,8 @@ export interface History {
   readonly rogues: RogueAnswer[];
   /** Errors that no fault of the outside explains. */
   readonly bugs: string[];
+  /** Directories of attempts that agents still kept as alive when everything had come to rest. */
+  readonly leftovers: string[];
   /** Facts in the log when everything had come to rest, and after some minutes more; null when it never did. */
   rest: { readonly startSeq: number; readonly endSeq: number } | null;
 }
@@ -61,6 +63,7 @@ export function createHistory(truth: Truth): History {
     refusals: [],
     rogues: [],
     bugs: [],
+    leftovers: [],
     rest: null,
   };
 }

@@ -47,7 +47,7 @@ export async function runSeed(seed: number, options: SeedOptions): Promise<SeedR
   heal(targets);
   const isAtRest = (): boolean => standsStill(targets, intents);
   await world.run(healWithinMs, everySecond(world, isAtRest));
-  if (isAtRest()) await rest(cluster);
+  if (isAtRest()) await rest(targets);
   return judge(seed, cluster);
 }
 
@@ -110,9 +110,13 @@ function isOpen(state: State, nodes: number): boolean {
   return open.length === nodes;
 }
 
-async function rest(cluster: Cluster): Promise<void> {
+async function rest({ cluster, nodes }: Targets): Promise<void> {
   const { world, history } = cluster;
   await world.run(5000);
+  for (const { name, machine } of nodes) {
+    const kept = machine.disk.find(`/node/${name}/attempts`);
+    if (kept?.kind === 'directory') history.leftovers.push(...[...kept.children.keys()].map((one) => `${name}/${one}`));
+  }
   const startSeq = logSeq(cluster);
   await world.run(restMs);
   history.rest = { startSeq, endSeq: logSeq(cluster) };

@@ -11,12 +11,13 @@ export const restCheckers: readonly Checker[] = [
   {
     id: 'I27',
     says: 'after healing every job ends or says why it waits',
-    open: ({ batches, truth }, report) => ({
+    open: ({ batches, truth, leftovers }, report) => ({
       finish: (state) => {
         for (const problem of unrest(state, batches.at(-1)?.nowMs ?? 0)) report(problem);
         for (const { attempt, label, role, endMs } of truth.processes) {
           if (endMs === null) report(`the ${role} in ${label} of ${attempt} still runs`);
         }
+        for (const attempt of leftovers) report(`the agent still keeps ${attempt}`);
       },
     }),
   },
