@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -86,7 +87,8 @@ env = { A = "$HOME 'quoted' \\\\ \\"ü\\"\\nsecond" }
 
   it('stops the job at Ctrl-C, children in sessions of their own included [S8] [C12]', async () => {
     await inPlace(async ({ start, yard }) => {
-      const script = '(trap "echo bye; exit" TERM; echo up; sleep 99 & wait) & setsid sleep 99.125 & wait';
+      const unique = `99.${process.pid}`;
+      const script = `(trap "echo bye; exit" TERM; echo up; sleep 99 & wait) & setsid sleep ${unique} & wait`;
       const running = start(...bare, 'sh', '-c', script);
       await running.said(/up\n/);
       running.child.kill('SIGINT');
@@ -94,6 +96,7 @@ env = { A = "$HOME 'quoted' \\\\ \\"ü\\"\\nsecond" }
       expect([code, stdout]).toEqual([125, 'up\nbye\n']);
       expect(stderr).toMatch(/stopping sh-\w{6} \(grace 30 s\)/);
       expect((await yard('logs', 'sh')).stdout).toBe('up\nbye\n');
+      expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain(`sleep ${unique}\n`);
     });
   });
 

@@ -1,14 +1,9 @@
 import * as z from 'zod';
 import { jobTable } from './job-table.ts';
-import { namedProfileTable, profileTable } from './profile-table.ts';
+import { profileTable } from './profile-table.ts';
 
 /** JSON Schema of a job file, as it is written. */
 export function jobFileJsonSchema(): object {
   const file = z.strictObject({ job: jobTable, profile: z.union([z.string(), profileTable]).optional() });
   return z.toJSONSchema(file, { io: 'input' });
-}
-
-/** JSON Schema of the file of a named profile. */
-export function profileFileJsonSchema(): object {
-  return z.toJSONSchema(z.strictObject({ profile: namedProfileTable }), { io: 'input' });
 }

@@ -43,6 +43,7 @@ async function narrate(
     output: chooseOutput(streams, { json: false, quiet: false }),
     hint: options.hint ?? null,
     nodeOf: () => Promise.resolve(options.node ?? null),
+    setupShown: () => Promise.resolve(),
     nowMs: () => nowMs,
   });
   for (const view of views) {

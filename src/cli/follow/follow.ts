@@ -30,16 +30,18 @@ export async function follow(
   const first = await job.view();
   interrupts.attach(job, first);
   const canDetach = own === null || !own.isOurs();
+  const setupLog = createLatch(longestLagMs);
   const narrator = createNarrator({
     output: context.output,
     hint:
       context.output.kind === 'terminal' ? (canDetach ? 'Ctrl-C stops it, Ctrl-\\ detaches' : 'Ctrl-C stops it') : null,
     nodeOf: (name) => client.nodes.get(name).catch(() => null),
+    setupShown: setupLog.passed,
     nowMs: () => performance.now(),
   });
   const following = Promise.all([
     watchStates(client, job, narrator, options),
-    streamLogs(context, job, { narrator, first, ...options }),
+    streamLogs(context, job, { narrator, first, setupLogRead: setupLog.open, ...options }),
   ]);
   try {
     await Promise.race([following, interrupts.fault, ...(own === null ? [] : [own.fault])]);
@@ -73,15 +75,23 @@ async function watchStates(
 async function streamLogs(
   context: Context,
   job: JobHandle,
-  options: FollowOptions & { readonly narrator: Narrator; readonly first: JobView },
+  options: FollowOptions & {
+    readonly narrator: Narrator;
+    readonly first: JobView;
+    /** Called when nothing more of setup can come. */
+    readonly setupLogRead: () => void;
+  },
 ): Promise<void> {
   const { narrator, interrupts, first, sinceMs } = options;
   const several = job.part === null && (first.array !== null || first.settings.nodes > 1);
   let step = '';
   const logOptions = { follow: true, signal: interrupts.detached, ...(sinceMs === null ? {} : { sinceMs }) };
   for await (const chunk of job.logChunks(logOptions)) {
-    // What a step prints comes after the line that says it began.
-    if (chunk.step !== step) await narrator.see(await job.view());
+    // What run prints comes after the line that says where it runs; that of setup comes after what setup printed.
+    if (chunk.step === 'run' && step !== 'run') {
+      options.setupLogRead();
+      await narrator.see(await job.view());
+    }
     step = chunk.step;
     context.output.log({
       job: job.id,
@@ -95,6 +105,24 @@ async function streamLogs(
       target: chunk.step === 'run' && chunk.stream === 'stdout' ? 'stdout' : 'stderr',
     });
   }
+  options.setupLogRead();
+}
+
+/** What a step printed is read a little after the step has ended; this long at most. */
+const longestLagMs = 300;
+
+/** A gate that opens by itself after a while. */
+function createLatch(longestMs: number): { readonly open: () => void; readonly passed: () => Promise<void> } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const passed = async (): Promise<void> => {
+    const timer = setTimeout(open, longestMs);
+    await opened;
+    clearTimeout(timer);
+  };
+  return { open: () => open(), passed };
 }
 
 /** `sweep-p0w4aa/7`: how that one is addressed. */

@@ -18,6 +18,8 @@ export interface NarratorOptions {
   /** `Ctrl-C stops it`; null says nothing. */
   readonly hint: string | null;
   readonly nodeOf: (name: string) => Promise<NodeView | null>;
+  /** Resolves when what setup printed has been shown, as far as it is known. */
+  readonly setupShown: () => Promise<void>;
   /** Monotonic milliseconds. */
   readonly nowMs: () => number;
 }
@@ -48,8 +50,12 @@ export function createNarrator(options: NarratorOptions): Narrator {
     if (JSON.stringify(next) === JSON.stringify(phase)) return;
     const before = phase;
     if (before?.kind !== next.kind) {
-      if (before?.kind === 'setup') output.status(setupLine(view, before.attempt, nowMs() - phaseSinceMs));
+      const tookMs = nowMs() - phaseSinceMs;
       phaseSinceMs = nowMs();
+      if (before?.kind === 'setup') {
+        await options.setupShown();
+        output.status(setupLine(view, before.attempt, tookMs));
+      }
     }
     if (attemptOf(next) > Math.max(1, attemptOf(before))) output.status(attemptLine(view));
     phase = next;
