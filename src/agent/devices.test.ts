@@ -47,6 +47,6 @@ describe('finding devices', () => {
 });
 
 it('shows a task the devices that it holds by UUID, and none when it holds none', () => {
-  expect(deviceEnvironment(['GPU-a', 'GPU-b'])['CUDA_VISIBLE_DEVICES']).toBe('GPU-a,GPU-b');
+  expect(deviceEnvironment(['GPU-a', 'GPU-b']).CUDA_VISIBLE_DEVICES).toBe('GPU-a,GPU-b');
   expect(deviceEnvironment([])).toEqual({ CUDA_VISIBLE_DEVICES: '', NVIDIA_VISIBLE_DEVICES: 'void' });
 });

@@ -1,5 +1,5 @@
-import type { Host } from '../host/host.ts';
 import type { Files } from '../host/files.ts';
+import type { Host } from '../host/host.ts';
 import { logSizeBytes } from './log-reader.ts';
 import type { Stream } from './log-segments.ts';
 import type { Label } from './records.ts';

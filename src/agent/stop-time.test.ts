@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Host } from '../host/host.ts';
-import type { MarkedProcess, ProcessIdentity, Processes } from '../host/processes.ts';
+import type { MarkedProcess, Processes, ProcessIdentity } from '../host/processes.ts';
 import { stopTree } from './stop-ladder.ts';
 
 /** A process that cannot be killed cannot be had for real, and a minute is long: the ladder in virtual time. */

@@ -68,5 +68,5 @@ it('tells a task its place in an array, among ranks, its port and its lasting fo
 });
 
 it('gives a PATH even when the agent has none', () => {
-  expect(buildTaskEnvironment({ ...task, agent: {} })['PATH']).toContain('/usr/bin');
+  expect(buildTaskEnvironment({ ...task, agent: {} }).PATH).toContain('/usr/bin');
 });

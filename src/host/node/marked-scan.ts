@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readlinkSync } from 'node:fs';
 import type { MarkedProcess, TreeSearch } from '../processes.ts';
-import { isGoneOrForeign, type ProcessStat, readAllProcesses, readProcFile } from './proc-stat.ts';
+import { createProcessTable, isGoneOrForeign, type ProcessStat, readProcFile } from './proc-stat.ts';
 import { toHostError } from './system-error.ts';
 
 export interface ScanRequest extends TreeSearch {
@@ -11,13 +11,14 @@ export interface ScanRequest extends TreeSearch {
 
 /** Answers searches that arrive in the same turn from one look at the process table. */
 export function createMarkedScan(bootId: string): (request: ScanRequest) => Promise<readonly MarkedProcess[]> {
+  const readTable = createProcessTable();
   let waiting: { request: ScanRequest; settle: (result: () => readonly MarkedProcess[]) => void }[] = [];
 
   const answer = (): void => {
     const batch = waiting;
     waiting = [];
     try {
-      const table = createScanTable();
+      const table = createScanTable(readTable(oldestStart(batch.map(({ request }) => request))));
       for (const { request, settle } of batch) settle(() => findIn(table, request, bootId));
     } catch (error) {
       for (const { settle } of batch) {
@@ -41,6 +42,12 @@ export function createMarkedScan(bootId: string): (request: ScanRequest) => Prom
     });
 }
 
+/** Null when one of the searches has no leader, so that a process of any age may belong to it. */
+function oldestStart(requests: readonly ScanRequest[]): number | null {
+  const starts = requests.map(({ leader }) => leader?.startTicks ?? null);
+  return starts.reduce((oldest, start) => (oldest === null || start === null ? null : Math.min(oldest, start)));
+}
+
 /** What one look at the process table gives; the costly parts are read once and only when asked for. */
 interface ScanTable {
   readonly processes: readonly ProcessStat[];
@@ -48,12 +55,12 @@ interface ScanTable {
   appendsTo(pid: number): readonly string[];
 }
 
-function createScanTable(): ScanTable {
+function createScanTable(processes: readonly ProcessStat[]): ScanTable {
   const marks = new Map<number, string | null>();
   const files = new Map<number, readonly string[]>();
   const readMark = process.platform === 'linux' ? readMarkOf : createPsMarks();
   return {
-    processes: readAllProcesses(),
+    processes,
     markOf: (pid) => remember(marks, pid, readMark),
     appendsTo: (pid) => remember(files, pid, readAppendedFiles),
   };

@@ -17,16 +17,42 @@ export function readProcess(pid: number): ProcessStat | null {
   return process.platform === 'linux' ? readProcStat(pid) : (readPs(['-p', String(pid)])[0] ?? null);
 }
 
-export function readAllProcesses(): ProcessStat[] {
-  if (process.platform !== 'linux') return readPs(['-ax']);
-  const found: ProcessStat[] = [];
-  for (const name of readdirSync('/proc')) {
-    const first = name.charCodeAt(0);
-    if (first < 48 || first > 57) continue;
-    const stat = readProcStat(Number(name));
-    if (stat !== null) found.push(stat);
-  }
-  return found;
+/** How long one look at the table may vouch for the next: far too short for every process id to be used up once. */
+const vouchMs = 200;
+
+/**
+ * Returns a function that reads the table of processes, without those that are surely older than `sinceTicks`. What was
+ * old in the look before is not read again, as long as no process id can have been given out a second time since.
+ */
+export function createProcessTable(): (sinceTicks: number | null) => ProcessStat[] {
+  if (process.platform !== 'linux') return () => readPs(['-ax']);
+  let before = { starts: new Map<number, number>(), lastPid: 0, atMs: Number.NEGATIVE_INFINITY };
+  return (sinceTicks) => {
+    const now = { starts: new Map<number, number>(), lastPid: readLastPid(), atMs: performance.now() };
+    const vouched = now.atMs - before.atMs < vouchMs && now.lastPid >= before.lastPid ? before.starts : null;
+    const found: ProcessStat[] = [];
+    for (const name of readdirSync('/proc')) {
+      const first = name.charCodeAt(0);
+      if (first < 48 || first > 57) continue;
+      const pid = Number(name);
+      const start = vouched?.get(pid);
+      if (start !== undefined && sinceTicks !== null && start < sinceTicks) {
+        now.starts.set(pid, start);
+        continue;
+      }
+      const stat = readProcStat(pid);
+      if (stat === null) continue;
+      now.starts.set(pid, stat.startTicks);
+      found.push(stat);
+    }
+    before = now;
+    return found;
+  };
+}
+
+/** The id that the kernel gave out last; the next ones count up from it and begin again at the top. */
+function readLastPid(): number {
+  return Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
 }
 
 function readProcStat(pid: number): ProcessStat | null {

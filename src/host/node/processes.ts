@@ -1,5 +1,5 @@
 import { HostError } from '../files.ts';
-import type { Launch, ProcessIdentity, Processes, Signal, TreeSearch } from '../processes.ts';
+import type { Launch, Processes, ProcessIdentity, Signal, TreeSearch } from '../processes.ts';
 import { createCgroups } from './cgroup.ts';
 import { createNodeClock } from './clock.ts';
 import { runHelper } from './helper-run.ts';
