@@ -63,6 +63,7 @@ export function whyNotPlaced(state: State, needs: Needs, nodes: number): Waiting
     return { reason: 'no-node', message: fits.length === 0 ? 'no node is running' : 'no node is connected' };
   }
   const open = fits.length - reasons.length;
+  if (open >= nodes) return { reason: 'busy', message: 'is about to be placed' };
   const possible = open + reasons.filter((why) => why.kind === 'busy' || why.kind === 'draining').length;
   if (nodes > 1 && possible < nodes) {
     return { reason: 'too-few-nodes', message: `needs ${nodes} nodes at once, ${possible} could take it` };
