@@ -121,7 +121,13 @@ async function failUnschedulable(context: ClientContext): Promise<void> {
 async function applyProfile(context: ClientContext): Promise<void> {
   const { random } = context.cluster;
   const values = { priority: random.below(3) };
-  await ask(context, { kind: 'ApplyProfile', name: random.pick(['big', 'small']), values, source: null, by: 'someone' });
+  await ask(context, {
+    kind: 'ApplyProfile',
+    name: random.pick(['big', 'small']),
+    values,
+    source: null,
+    by: 'someone',
+  });
 }
 
 async function takeSnapshot({ cluster, life, plane }: ClientContext): Promise<void> {
@@ -135,7 +141,9 @@ async function takeSnapshot({ cluster, life, plane }: ClientContext): Promise<vo
 async function speakForOthers(context: ClientContext): Promise<void> {
   const { cluster, plane } = context;
   const { state } = plane;
-  const tasks = [...state.nodes.values()].flatMap((node) => [...node.allocations.keys()].map((text) => ({ node, text })));
+  const tasks = [...state.nodes.values()].flatMap((node) =>
+    [...node.allocations.keys()].map((text) => ({ node, text })),
+  );
   const [first] = tasks;
   if (first === undefined) return;
   const { node, text } = cluster.random.pick(tasks);

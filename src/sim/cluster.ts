@@ -4,7 +4,7 @@ import { createHistory, type History } from './history.ts';
 import type { Life } from './life.ts';
 import { Machine } from './machine.ts';
 import type { Random } from './random.ts';
-import type { Rates } from './rates.ts';
+import type { ChanceKind, Rates } from './rates.ts';
 import { createTruth, type Truth } from './truth.ts';
 import type { World } from './world.ts';
 
@@ -60,4 +60,10 @@ function createMachine(world: World, random: Random, number: number): Machine {
 /** Number of facts in the log. */
 export function logSeq(cluster: Pick<Cluster, 'store'>): number {
   return cluster.store.tables?.head().lastSeq ?? 0;
+}
+
+/** Whether a fault happens to what is done just now. */
+export function strikesNow({ rates, random }: Pick<Cluster, 'rates' | 'random'>, kind: ChanceKind): boolean {
+  const chance = rates.chances[kind];
+  return chance > 0 && random.happens(chance);
 }

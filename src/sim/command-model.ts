@@ -78,7 +78,11 @@ function perform(
   world.schedule(program.lastsMs, () => {
     if (!process.alive) return;
     const attempt = Number(launch.env.RUNYARD_ATTEMPT ?? '1');
-    finish(program.dies === null ? { code: exitCodeOf(program, attempt), signal: null } : { code: null, signal: program.dies });
+    finish(
+      program.dies === null
+        ? { code: exitCodeOf(program, attempt), signal: null }
+        : { code: null, signal: program.dies },
+    );
   });
 }
 

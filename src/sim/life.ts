@@ -1,5 +1,5 @@
 import type { Host } from '../host/host.ts';
-import { type Cluster, logSeq } from './cluster.ts';
+import { type Cluster, logSeq, strikesNow } from './cluster.ts';
 import { describeFault } from './expected-fault.ts';
 import { Incarnation } from './incarnation.ts';
 import type { Machine } from './machine.ts';
@@ -20,7 +20,13 @@ export interface Life {
 /** Starts a program. `main` may go on for ever; when it rejects, the program has failed. `onEnd` is told of any end. */
 export function startLife(
   cluster: Cluster,
-  options: { name: string; role: Life['role']; machine: Machine; main: (life: Life) => Promise<void>; onEnd: () => void },
+  options: {
+    name: string;
+    role: Life['role'];
+    machine: Machine;
+    main: (life: Life) => Promise<void>;
+    onEnd: () => void;
+  },
 ): Life {
   const { world, random, truth, history, lives, sharedDisk } = cluster;
   const { name, role, machine, main, onEnd } = options;
@@ -35,6 +41,7 @@ export function startLife(
     logSeq: () => logSeq(cluster),
     sharedDisk,
     lateNotices: cluster.rates.chances.lateNotice,
+    shimDies: () => strikesNow(cluster, 'shimDies'),
   });
   const fail = (error: unknown): void => {
     if (!incarnation.alive) return;

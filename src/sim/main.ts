@@ -60,7 +60,9 @@ async function runOne(seed: number, trace: boolean, io: SimIo): Promise<number> 
   const second = await runSeed(seed, io);
   if (trace || first.violations.length > 0) for (const line of first.trace) io.print(line);
   report(first, io);
-  io.print(`seed ${seed}: hash ${first.hash}, ${first.events} events in ${(first.virtualMs / 60_000).toFixed(1)} virtual minutes`);
+  io.print(
+    `seed ${seed}: hash ${first.hash}, ${first.events} events in ${(first.virtualMs / 60_000).toFixed(1)} virtual minutes`,
+  );
   if (first.hash !== second.hash) io.print(`seed ${seed}: the second run came to hash ${second.hash}`);
   return first.violations.length === 0 && first.hash === second.hash ? 0 : 1;
 }

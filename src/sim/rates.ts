@@ -9,15 +9,15 @@ export interface Rates {
 }
 
 const mostStrikes = {
-  agentKill: 20,
+  agentKill: 40,
   agentClose: 4,
   clientKill: 8,
-  shimKill: 8,
-  jobKill: 8,
-  reboot: 1.5,
+  shimKill: 15,
+  jobKill: 15,
+  reboot: 3,
   wallJump: 4,
   slowDisk: 4,
-  fullDisk: 2,
+  fullDisk: 4,
   squatPorts: 4,
   strangers: 60,
 } as const;
@@ -31,6 +31,8 @@ const mostChances = {
   bellLost: 0.5,
   bellTwice: 0.3,
   lateNotice: 0.5,
+  /** A shim dies before its next step. */
+  shimDies: 0.05,
 } as const;
 
 export type StrikeKind = keyof typeof mostStrikes;
@@ -45,7 +47,7 @@ export function drawRates(random: Random): Rates {
 export const noRates: Rates = { strikes: scaled(mostStrikes, () => 0), chances: scaled(mostChances, () => 0) };
 
 function draw<Kind extends string>(most: Readonly<Record<Kind, number>>, random: Random): Record<Kind, number> {
-  return scaled(most, (rate) => (random.happens(0.5) ? 0 : rate * random.fraction() ** 2));
+  return scaled(most, (rate) => (random.happens(0.5) ? 0 : rate * random.fraction() ** 1.5));
 }
 
 function scaled<Kind extends string>(

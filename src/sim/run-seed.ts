@@ -52,7 +52,8 @@ export async function runSeed(seed: number, options: SeedOptions): Promise<SeedR
 }
 
 function populate(cluster: Cluster, random: Random, intents: readonly Intent[]): Targets {
-  const machineOf = (number: number) => cluster.machines[number % cluster.machines.length] ?? random.pick(cluster.machines);
+  const machineOf = (number: number) =>
+    cluster.machines[number % cluster.machines.length] ?? random.pick(cluster.machines);
   const nodes = Array.from({ length: 1 + random.below(4) }, (_, number) => {
     const name = `node${number}`;
     const gpus = Array.from({ length: random.pick([0, 0, 1, 2, 4]) }, (_gpu, index) => ({

@@ -11,6 +11,8 @@ export interface ShimOptions {
   readonly truth: Truth;
   /** How long its next step takes, in milliseconds. */
   readonly stepMs: () => number;
+  /** Whether it is killed before its next step. */
+  readonly dies: () => boolean;
 }
 
 /**
@@ -18,7 +20,7 @@ export interface ShimOptions {
  * and becomes the command, and writes the exit record and rings when that has ended. It may die between any two steps.
  */
 export function startShim(options: ShimOptions): void {
-  const { machine, launch, stepMs } = options;
+  const { machine, launch, stepMs, dies } = options;
   const shim = machine.table.start({
     role: 'shim',
     parent: null,
@@ -30,6 +32,7 @@ export function startShim(options: ShimOptions): void {
   const claim = `${base}.claim.${launch.nonce}`;
   const step = (work: () => void): void => {
     machine.world.schedule(stepMs(), () => {
+      if (shim.alive && dies()) machine.table.signal(shim, 'SIGKILL');
       if (shim.alive) leavingOnError(machine, shim, work);
     });
   };
@@ -53,7 +56,7 @@ interface ShimParts {
 }
 
 function run(options: ShimOptions, shim: VirtualProcess, parts: ShimParts): void {
-  const { machine, launch, truth, stepMs } = options;
+  const { machine, launch, truth, stepMs, dies } = options;
   const { base, step } = parts;
   if (machine.disk.stat(launch.workdir)?.kind !== 'directory') {
     finish(options, shim, parts, '"fault":"workdir"');
@@ -67,6 +70,7 @@ function run(options: ShimOptions, shim: VirtualProcess, parts: ShimParts): void
   const command = forkCommand({ machine, launch, shim, truth, onExit });
   machine.world.schedule(stepMs(), () => {
     if (!command.process.alive) return;
+    if (shim.alive && dies()) machine.table.signal(shim, 'SIGKILL');
     try {
       for (const log of ['out', 'err']) machine.disk.append(`${base}.${log}`, new Uint8Array());
       record(machine, `${base}.run.json`, `{${identityOf(machine, command.process)},"end":true}\n`);
@@ -80,7 +84,12 @@ function run(options: ShimOptions, shim: VirtualProcess, parts: ShimParts): void
   });
 }
 
-function finish({ machine, launch }: ShimOptions, shim: VirtualProcess, { base, step }: ShimParts, fields: string): void {
+function finish(
+  { machine, launch }: ShimOptions,
+  shim: VirtualProcess,
+  { base, step }: ShimParts,
+  fields: string,
+): void {
   record(machine, `${base}.exit.json`, `{${fields},"end":true}\n`);
   step(() => {
     if (launch.bell !== null) machine.disk.append(launch.bell, new TextEncoder().encode(`${launch.directory}\n`));

@@ -2,17 +2,15 @@ import type { Fact } from '../core/fact.ts';
 import { HostError } from '../host/files.ts';
 import type { FactLog } from '../log/fact-log.ts';
 import { openMemoryLog } from '../log/memory.ts';
-import type { Cluster } from './cluster.ts';
+import { type Cluster, strikesNow } from './cluster.ts';
 import type { Life } from './life.ts';
+import type { ChanceKind } from './rates.ts';
 
 /** Opens the log for one program, with the faults that a store may have: slow, full, failing, and answers that are lost. */
 export async function openSimLog(cluster: Cluster, life: Life): Promise<FactLog<Fact>> {
   const { random } = cluster;
   const { incarnation, host, pid } = life;
-  const happens = (kind: keyof Cluster['rates']['chances']): boolean => {
-    const chance = cluster.rates.chances[kind];
-    return chance > 0 && random.happens(chance);
-  };
+  const happens = (kind: ChanceKind): boolean => strikesNow(cluster, kind);
   const log = await openMemoryLog<Fact>(cluster.store, host, {
     pid,
     pauses: {

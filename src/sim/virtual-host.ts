@@ -21,11 +21,13 @@ export interface VirtualHostOptions {
   readonly sharedDisk: Disk;
   /** How often a notice of a changed file comes as late as the contract allows, from 0 to 1. */
   readonly lateNotices: number;
+  /** Whether a shim of it is killed before its next step. */
+  readonly shimDies: () => boolean;
 }
 
 /** The outside, as one incarnation of a program sees it on its machine. */
 export function createVirtualHost(options: VirtualHostOptions): Host {
-  const { incarnation, machine, random, truth, ownPid, logSeq, sharedDisk, lateNotices } = options;
+  const { incarnation, machine, random, truth, ownPid, logSeq, sharedDisk, lateNotices, shimDies } = options;
   const latencyMs = (): number => random.between(0.02, 0.4);
   return {
     clock: {
@@ -41,9 +43,10 @@ export function createVirtualHost(options: VirtualHostOptions): Host {
       latencyMs: (kind) => latencyMs() * machine.slowness * (kind === 'sync' ? 10 : 1),
       noticeMs: () => (random.happens(lateNotices) ? random.between(20, 100) : random.between(0.05, 1)),
     }),
-    processes: createVirtualProcesses({ incarnation, machine, truth, ownPid, logSeq, latencyMs }),
+    processes: createVirtualProcesses({ incarnation, machine, truth, ownPid, logSeq, latencyMs, shimDies }),
     network: {
-      isPortFree: (port) => incarnation.call(latencyMs(), () => !isSquatted(machine, port) && !machine.listening.has(port)),
+      isPortFree: (port) =>
+        incarnation.call(latencyMs(), () => !isSquatted(machine, port) && !machine.listening.has(port)),
       canConnect: (port) => incarnation.call(latencyMs(), () => machine.listening.has(port)),
     },
     digests: {

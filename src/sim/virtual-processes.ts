@@ -22,11 +22,13 @@ export interface ProcessesOptions {
   /** Number of facts in the log now. */
   readonly logSeq: () => number;
   readonly latencyMs: () => number;
+  /** Whether a shim is killed before its next step. */
+  readonly shimDies: () => boolean;
 }
 
 /** The processes of a machine, as one incarnation may look at them and signal them. */
 export function createVirtualProcesses(options: ProcessesOptions): Processes {
-  const { incarnation, machine, truth, latencyMs } = options;
+  const { incarnation, machine, truth, latencyMs, shimDies } = options;
   const call = <T>(effect: () => T): Promise<T> => incarnation.call(latencyMs(), effect);
   const identified = ({ pid, startTicks }: VirtualProcess): ProcessIdentity => ({
     pid,
@@ -34,7 +36,7 @@ export function createVirtualProcesses(options: ProcessesOptions): Processes {
     bootId: machine.bootId(),
   });
   return {
-    launch: (launch) => call(() => startShim({ machine, launch, truth, stepMs: latencyMs })),
+    launch: (launch) => call(() => startShim({ machine, launch, truth, stepMs: latencyMs, dies: shimDies })),
     identify: (pid) =>
       call(() => {
         const process = machine.table.get(pid);
@@ -97,7 +99,11 @@ function find({ machine, ownPid }: ProcessesOptions, search: TreeSearch): readon
   return [...found];
 }
 
-function send({ incarnation, machine, truth, logSeq }: ProcessesOptions, process: VirtualProcess, signal: Signal): void {
+function send(
+  { incarnation, machine, truth, logSeq }: ProcessesOptions,
+  process: VirtualProcess,
+  signal: Signal,
+): void {
   const attempt = process.mark?.split('/')[1] ?? attemptOfLogs(process.logsIn);
   const own = machine.table.processes().filter((one) => one.mark !== null && one.mark.split('/')[1] === attempt);
   const has = (role: VirtualProcess['role']): boolean => own.some((one) => one.role === role);

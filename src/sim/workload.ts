@@ -13,7 +13,7 @@ export interface Intent {
 
 /** What will be submitted in one seed. */
 export function drawWorkload(random: Random): Intent[] {
-  const count = 3 + random.below(10);
+  const count = 3 + random.below(14);
   return Array.from({ length: count }, (_, number) => drawIntent(random, `k${number}`));
 }
 
@@ -41,7 +41,7 @@ function asScript(random: Random, program: Program): Script {
 function drawProgram(random: Random, longestMs: number, writes: readonly string[]): Program {
   const { happens, between, pick } = random;
   return {
-    lastsMs: Math.round(longestMs * random.fraction() ** 4) + 1,
+    lastsMs: Math.round(longestMs * random.fraction() ** 3) + 1,
     codes: pick([[0], [0], [0], [1], [7, 0], [7, 7, 0], [3]]),
     dies: happens(0.05) ? pick([9, 11, 15]) : null,
     onTerm: pick(['die', 'die', 'leave', 'ignore'] as const),

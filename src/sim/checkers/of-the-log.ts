@@ -98,7 +98,8 @@ export const logCheckers: readonly Checker[] = [
           if (seen === snapshotAt) restored = fromRecords(toRecords(state));
         },
         finish: (state) => {
-          if (hashState(restored) !== hashState(state)) report(`the snapshot after batch ${snapshotAt} leads elsewhere`);
+          if (hashState(restored) !== hashState(state))
+            report(`the snapshot after batch ${snapshotAt} leads elsewhere`);
         },
       };
     },

@@ -107,7 +107,9 @@ export const truthCheckers: readonly Checker[] = [
           const exit = exits.get(`${label} ${taskKeyText(fact)}`) ?? null;
           if (exit?.code === fact.exitCode && exit.signal === fact.signal) return;
           const { exitCode: code, signal } = fact;
-          report(`${label} of ${taskKeyText(fact)}: ${JSON.stringify(exit)}, told as ${JSON.stringify({ code, signal })}`);
+          report(
+            `${label} of ${taskKeyText(fact)}: ${JSON.stringify(exit)}, told as ${JSON.stringify({ code, signal })}`,
+          );
         },
       };
     },
