@@ -8,6 +8,7 @@ import type { Host } from '../host/host.ts';
 import type { AppendView, Batch, Draft, FactLog, StoredAnswer } from '../log/fact-log.ts';
 import { archiveRecord } from './archive.ts';
 import { commitRefusal } from './commit-refusal.ts';
+import { ReplicaIds } from './replica-ids.ts';
 import { type LoadedState, loadState, saveState } from './snapshots.ts';
 
 /** Told of every batch after it is folded, in order: its own and those of other processes. */
@@ -39,6 +40,7 @@ export class ControlPlane {
   readonly #log: FactLog<Fact>;
   readonly #host: Host;
   readonly #onFault: (error: unknown) => void;
+  readonly #ids: ReplicaIds;
   readonly #queue: Waiting[] = [];
   readonly #listeners = new Set<BatchListener>();
   #state: State;
@@ -55,6 +57,7 @@ export class ControlPlane {
     this.#onFault = onFault;
     this.#log = log;
     this.#host = host;
+    this.#ids = new ReplicaIds(host.chance);
     this.#state = loaded.state;
     this.#seq = loaded.seq;
     this.#hash = loaded.hash;
@@ -162,11 +165,17 @@ export class ControlPlane {
     let unfinished = false;
     try {
       await this.#readTail();
-      const asked = askFor(waiting);
+      const asked = askFor(
+        waiting,
+        this.#ids.prepare(
+          this.#state,
+          waiting.map(({ command }) => command),
+        ),
+      );
       const request = { afterSeq: this.#seq, ...asked };
       const result = await this.#log.append(request, (view) => {
         for (const batch of view.tail) this.#fold(batch);
-        const decided = decideAll(this.#state, waiting, view);
+        const decided = decideAll(this.#state, waiting, view, this.#ids);
         answers = decided.answers;
         unfinished = decided.unfinished;
         return decided.draft;
@@ -228,9 +237,12 @@ export class ControlPlane {
 }
 
 /** What must be looked up under the lock for these commands. */
-function askFor(waiting: readonly Waiting[]): { keys: string[]; ids: string[]; blobs: string[] } {
+function askFor(
+  waiting: readonly Waiting[],
+  replicaIds: readonly string[],
+): { keys: string[]; ids: string[]; blobs: string[] } {
   const keys: string[] = [];
-  const ids: string[] = [];
+  const ids: string[] = [...replicaIds];
   const blobs: string[] = [];
   for (const { command, options } of waiting) {
     if (options.idempotencyKey !== undefined) keys.push(options.idempotencyKey);
@@ -244,6 +256,7 @@ function decideAll(
   state: State,
   waiting: readonly Waiting[],
   view: AppendView<Fact>,
+  replicaIds: ReplicaIds,
 ): { draft: Draft<Fact> | null; answers: readonly (Answer | Refusal)[]; unfinished: boolean } {
   const { answered, fresh } = splitByKey(waiting, view);
   const context = {
@@ -251,6 +264,7 @@ function decideAll(
     nowMs: view.nowMs,
     archivedIds: view.archivedIds,
     missingBlobs: view.missingBlobs,
+    drawId: (name: string) => replicaIds.drawId(name, state, view.archivedIds),
   };
   const result = step(
     state,

@@ -1,32 +1,45 @@
+import { nextServiceDueMs } from '../core/service/follow.ts';
+import type { State } from '../core/state.ts';
 import { sleep } from '../host/clock.ts';
 import type { Host } from '../host/host.ts';
-import type { State } from '../core/state.ts';
 import type { ControlPlane } from './control-plane.ts';
 
+const longestPauseMs = 1000;
+const shortestPauseMs = 20;
+
 /**
- * Turns elapsed time into facts (G10): looks once a second whether something is overdue, and only then asks.
+ * Turns elapsed time into facts (G10): looks at least once a second whether something became due, and only then asks.
  * Any process may do it; a tick that finds nothing due appends nothing.
  */
 export async function fireTimers(plane: ControlPlane, host: Host, signal: AbortSignal): Promise<void> {
+  let seenMs = 0;
   while (!signal.aborted) {
-    await sleep(host.timers, 1000, signal);
-    if (signal.aborted) return;
-    const dueMs = nextDueMs(plane.state);
-    if (dueMs !== null && dueMs <= plane.nowMs()) await plane.execute({ kind: 'Tick' });
+    const nowMs = plane.nowMs();
+    const dueMs = nextDueMs(plane.state, seenMs);
+    if (dueMs !== null && dueMs <= nowMs) {
+      await plane.execute({ kind: 'Tick' });
+      seenMs = nowMs;
+      continue;
+    }
+    const restMs = dueMs === null ? longestPauseMs : dueMs - nowMs;
+    await sleep(host.timers, Math.max(shortestPauseMs, Math.min(longestPauseMs, restMs)), signal);
   }
 }
 
-/** Log time of the next thing that happens by itself; null when nothing will. */
-export function nextDueMs(state: State): number | null {
-  let nextMs: number | null = null;
+/** Log time of the next thing that happens by itself after `seenMs`; null when nothing will. */
+export function nextDueMs(state: State, seenMs: number): number | null {
+  const due: number[] = [];
   for (const jobs of state.derived.pending.shapes()) {
     for (const job of jobs) {
       for (const index of job.requeued) {
         const element = job.elements.get(index);
-        if (element?.kind !== 'pending') continue;
-        if (nextMs === null || element.notBeforeMs < nextMs) nextMs = element.notBeforeMs;
+        if (element?.kind === 'pending' && element.notBeforeMs > seenMs) due.push(element.notBeforeMs);
       }
     }
   }
-  return nextMs;
+  for (const service of state.services.values()) {
+    const dueMs = nextServiceDueMs(service, seenMs);
+    if (dueMs !== null) due.push(dueMs);
+  }
+  return due.length === 0 ? null : due.reduce((a, b) => Math.min(a, b));
 }

@@ -2,6 +2,7 @@ import type { JobId, TaskKey } from './job/job.ts';
 import type { TaskEvent } from './job/facts.ts';
 import type { JobSpec, WorkspaceRef } from './job/spec.ts';
 import type { Capacity } from './node/node.ts';
+import type { ServiceCommand } from './service/command.ts';
 import type { PartialSettings, SettingsLayer } from './profile/settings.ts';
 
 /** What can be asked of the control plane. A command is decided whole or refused whole. */
@@ -17,6 +18,7 @@ export type Command =
     }
   | { readonly kind: 'FailUnschedulable'; readonly job: JobId; readonly message: string }
   | JoinNode
+  | ServiceCommand
   | { readonly kind: 'LeaveNode'; readonly node: string; readonly instance: string }
   | NodeReport
   | { readonly kind: 'DrainNode'; readonly node: string; readonly reason: string; readonly by: string }

@@ -5,6 +5,7 @@ import { decideReport } from './job/decide-report.ts';
 import { decideDrainNode, decideJoinNode, decideLeaveNode, decideRemoveNode, decideResumeNode } from './node/decide.ts';
 import { decideApplyProfile } from './profile/decide.ts';
 import type { Refusal } from './refusal.ts';
+import { decideService } from './service/decide.ts';
 import type { State } from './state.ts';
 
 /** What a command makes true, and what it answers. */
@@ -44,6 +45,15 @@ export function decide(state: State, command: Command, context: DecideContext): 
       return decideRemoveNode(state, command);
     case 'ApplyProfile':
       return decideApplyProfile(state, command);
+    case 'ApplyService':
+    case 'ScaleService':
+    case 'RestartService':
+    case 'StopService':
+    case 'RemoveService':
+    case 'PauseRollout':
+    case 'ResumeRollout':
+    case 'UndoRollout':
+      return decideService(state, command, context);
     case 'Tick':
       return done([]);
   }

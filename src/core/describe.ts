@@ -1,6 +1,7 @@
 import type { Fact } from './fact.ts';
 import { parseTaskKey } from './job/job.ts';
 import type { TaskFact } from './job/facts.ts';
+import type { ServiceFact } from './service/facts.ts';
 import { howItExited } from './reason.ts';
 import { describeDuration } from './units.ts';
 
@@ -9,8 +10,18 @@ export function describeFact(fact: Fact): string {
   return oneLine(describe(fact));
 }
 
-/** The job and the node that a fact is about, as far as it names them. */
-export function factSubject(fact: Fact): { readonly job: string | null; readonly node: string | null } {
+/** The job, the node and the service that a fact is about, as far as it names them. */
+export function factSubject(fact: Fact): FactSubject {
+  return { service: null, ...subjectOf(fact) };
+}
+
+export interface FactSubject {
+  readonly job: string | null;
+  readonly node: string | null;
+  readonly service: string | null;
+}
+
+function subjectOf(fact: Fact): Omit<FactSubject, 'service'> & Partial<FactSubject> {
   switch (fact.kind) {
     case 'NodeJoined':
     case 'NodeLeft':
@@ -18,6 +29,24 @@ export function factSubject(fact: Fact): { readonly job: string | null; readonly
     case 'NodeResumed':
     case 'NodeRemoved':
       return { job: null, node: fact.node };
+    case 'ServiceApplied':
+    case 'ServiceScaled':
+    case 'ServiceStarted':
+    case 'ServiceStopped':
+    case 'ServiceCompleted':
+    case 'ServiceRemoved':
+    case 'RolloutStarted':
+    case 'RolloutAdvanced':
+    case 'RolloutPaused':
+    case 'RolloutResumed':
+    case 'RolloutEnded':
+    case 'ReplacementDelayed':
+    case 'ServiceSettled':
+      return { job: null, node: null, service: fact.service };
+    case 'ReplicaDismissed':
+      return { job: fact.job, node: null, service: fact.service };
+    case 'JobSubmitted':
+      return { job: fact.job, node: null, service: fact.service?.name ?? null };
     case 'AllocationReleased':
       return { job: parseTaskKey(fact.task)?.job ?? null, node: fact.node };
     case 'ProfileApplied':
@@ -61,6 +90,21 @@ function describe(fact: Fact): string {
       return `node ${fact.node} confirmed that nothing of ${fact.task} is left`;
     case 'ProfileApplied':
       return `profile ${fact.name}@${fact.revision} applied by ${fact.by}`;
+    case 'ServiceApplied':
+    case 'ServiceScaled':
+    case 'ServiceStarted':
+    case 'ServiceStopped':
+    case 'ServiceCompleted':
+    case 'ServiceRemoved':
+    case 'RolloutStarted':
+    case 'RolloutAdvanced':
+    case 'RolloutPaused':
+    case 'RolloutResumed':
+    case 'RolloutEnded':
+    case 'ReplacementDelayed':
+    case 'ServiceSettled':
+    case 'ReplicaDismissed':
+      return `service ${fact.service} ${describeService(fact)}`;
     default:
       return `${taskText(fact)} ${describeTask(fact)}`;
   }
@@ -80,6 +124,10 @@ function describeTask(fact: TaskFact): string {
       return `is prepared at ${fact.address}:${fact.port}`;
     case 'JobStarted':
       return fact.port === null ? 'started' : `started with port ${fact.port}`;
+    case 'ReadinessChanged':
+      return fact.ready ? 'is ready' : `is not ready${fact.reason === null ? '' : `: ${fact.reason}`}`;
+    case 'Restarted':
+      return `was restarted (${fact.restarts} so far) after it ${fact.lastFailure}`;
     case 'EndpointOpened':
       return `accepts connections at ${fact.endpoint}`;
     case 'JobExited':
@@ -94,6 +142,39 @@ function describeTask(fact: TaskFact): string {
       return `was failed by its node: ${fact.message}${fact.held ? '; processes of it may still run' : ''}`;
     case 'NodeLost':
       return `lost its node: ${fact.message}`;
+  }
+}
+
+function describeService(fact: ServiceFact): string {
+  switch (fact.kind) {
+    case 'ServiceApplied':
+      return `got revision ${fact.revision.number} from ${fact.by}, ${fact.desired} replicas wanted`;
+    case 'ServiceScaled':
+      return `was scaled to ${fact.desired} by ${fact.by}`;
+    case 'ServiceStarted':
+      return `was started by ${fact.by}`;
+    case 'ServiceStopped':
+      return `was stopped by ${fact.by}`;
+    case 'ServiceCompleted':
+      return 'is complete: every replica ended well';
+    case 'ServiceRemoved':
+      return `was removed by ${fact.by}`;
+    case 'RolloutStarted':
+      return `began to roll out revision ${fact.to}, coming from ${fact.from}`;
+    case 'RolloutAdvanced':
+      return `has ${fact.updated} replicas of the new revision available`;
+    case 'RolloutPaused':
+      return `had its rollout paused by ${fact.by}`;
+    case 'RolloutResumed':
+      return `had its rollout resumed by ${fact.by}`;
+    case 'RolloutEnded':
+      return `ended its rollout: ${fact.state}${fact.reason === null ? '' : `, ${fact.reason}`}`;
+    case 'ReplacementDelayed':
+      return `waits before the next replacement: ${fact.reason}`;
+    case 'ServiceSettled':
+      return 'has settled: its replicas have been ready for the stable period';
+    case 'ReplicaDismissed':
+      return `dismissed ${fact.job}: ${fact.reason}`;
   }
 }
 

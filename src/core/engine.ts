@@ -5,6 +5,7 @@ import type { Fact } from './fact.ts';
 import { follow } from './follow.ts';
 import type { Job } from './job/job.ts';
 import { place } from './placement/place.ts';
+import { followService, type RuleContext } from './service/follow.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
 import type { State } from './state.ts';
 
@@ -28,7 +29,7 @@ const mostPlacements = 1024;
 export function step(
   state: State,
   commands: readonly Command[],
-  context: DecideContext & { readonly atMs: number },
+  context: DecideContext & RuleContext & { readonly atMs: number },
 ): StepResult {
   const facts: Fact[] = [];
   const archived: Job[] = [];
@@ -41,17 +42,36 @@ export function step(
       evolve(state, fact, context);
       if (leaving !== undefined) archived.push(leaving);
       for (const following of follow(state, fact, context.nowMs)) queue.push(following);
+      if (next === queue.length - 1) for (const following of followServices(state, context)) queue.push(following);
     }
   };
   const answers = commands.map((command) => {
     const decision = decide(state, command, context);
     if (isRefusal(decision)) return decision;
     apply(decision.facts);
-    if (command.kind === 'Tick') state.derived.placementDue = true;
+    if (command.kind === 'Tick') apply(elapsed(state, context));
     return decision.answer;
   });
   const unfinished = placeDue(state, context.nowMs, apply);
   return { facts, answers, archived, unfinished };
+}
+
+/** What follows for the services that changed. Looked at only when every fact at hand is folded: a plan counts them all. */
+function followServices(state: State, context: RuleContext): readonly Fact[] {
+  const { servicesDue } = state.derived;
+  for (const name of servicesDue) {
+    servicesDue.delete(name);
+    const facts = followService(state, name, context);
+    if (facts.length > 0) return facts;
+  }
+  return [];
+}
+
+/** Time passed: whatever became due by that is looked at. */
+function elapsed(state: State, context: RuleContext): readonly Fact[] {
+  state.derived.placementDue = true;
+  for (const name of state.services.keys()) state.derived.servicesDue.add(name);
+  return followServices(state, context);
 }
 
 function placeDue(state: State, nowMs: number, apply: (facts: readonly Fact[]) => void): boolean {

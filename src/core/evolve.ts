@@ -3,6 +3,7 @@ import { evolveJob, type FactTime } from './job/evolve.ts';
 import type { JobFact } from './job/facts.ts';
 import { findTask, type Job, taskKeyText } from './job/job.ts';
 import { evolveNode } from './node/evolve.ts';
+import { evolveReplica, evolveService } from './service/evolve.ts';
 import type { State } from './state.ts';
 
 /** Folds one fact into the state, in place. The only way state ever changes; total, and never refuses. */
@@ -23,6 +24,22 @@ export function evolve(state: State, fact: Fact, time: FactTime): void {
         values: fact.values,
         source: fact.source,
       });
+      return;
+    case 'ServiceApplied':
+    case 'ServiceScaled':
+    case 'ServiceStarted':
+    case 'ServiceStopped':
+    case 'ServiceCompleted':
+    case 'ServiceRemoved':
+    case 'RolloutStarted':
+    case 'RolloutAdvanced':
+    case 'RolloutPaused':
+    case 'RolloutResumed':
+    case 'RolloutEnded':
+    case 'ReplacementDelayed':
+    case 'ServiceSettled':
+    case 'ReplicaDismissed':
+      evolveService(state, fact, time);
       return;
     case 'JobSubmitted':
       submit(state, fact, time);
@@ -53,6 +70,7 @@ function submit(state: State, fact: Extract<JobFact, { kind: 'JobSubmitted' }>, 
   state.jobs.set(id, job);
   state.derived.pending.update(job);
   state.derived.placementDue = true;
+  if (job.service !== null) evolveReplica(state, job, 'submitted', time.nowMs);
 }
 
 function evolveExisting(state: State, fact: Exclude<JobFact, { kind: 'JobSubmitted' }>, time: FactTime): void {
@@ -63,6 +81,7 @@ function evolveExisting(state: State, fact: Exclude<JobFact, { kind: 'JobSubmitt
   if (fact.kind === 'AttemptEnded') free(state, job, fact);
   evolveJob(job, fact, time, state.derived);
   if (fact.kind === 'AttemptEnded' || fact.kind === 'OperatorStop') state.derived.placementDue = true;
+  if (job.service !== null) evolveReplica(state, job, fact.kind === 'JobArchived' ? 'gone' : 'changed', time.nowMs);
   if (fact.kind === 'JobArchived') state.jobs.delete(job.id);
 }
 

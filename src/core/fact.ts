@@ -1,9 +1,10 @@
 import type { JobFact } from './job/facts.ts';
 import type { NodeFact } from './node/facts.ts';
+import type { ServiceFact } from './service/facts.ts';
 import type { ProfileFact } from './profile/profile.ts';
 
 /** Everything that can be true. Kinds are added, never changed in meaning. */
-export type Fact = JobFact | NodeFact | ProfileFact;
+export type Fact = JobFact | NodeFact | ProfileFact | ServiceFact;
 export type FactKind = Fact['kind'];
 
 /** Every kind this version reads; a log with another one makes the process read-only. */
@@ -17,6 +18,8 @@ export const factKinds = [
   'TaskPrepared',
   'JobStarted',
   'EndpointOpened',
+  'ReadinessChanged',
+  'Restarted',
   'JobExited',
   'TimedOut',
   'GaveUp',
@@ -36,4 +39,18 @@ export const factKinds = [
   'NodeRemoved',
   'AllocationReleased',
   'ProfileApplied',
+  'ServiceApplied',
+  'ServiceScaled',
+  'ServiceStarted',
+  'ServiceStopped',
+  'ServiceCompleted',
+  'ServiceRemoved',
+  'RolloutStarted',
+  'RolloutAdvanced',
+  'RolloutPaused',
+  'RolloutResumed',
+  'RolloutEnded',
+  'ReplacementDelayed',
+  'ServiceSettled',
+  'ReplicaDismissed',
 ] as const satisfies readonly FactKind[];

@@ -32,6 +32,7 @@ const samples: { readonly [Kind in FactKind]: Extract<Fact, { kind: Kind }> } = 
     workspace: null,
     retryOf: 'j-0',
     indices: null,
+    service: null,
   },
   AttemptPlaced: {
     kind: 'AttemptPlaced',
@@ -54,6 +55,8 @@ const samples: { readonly [Kind in FactKind]: Extract<Fact, { kind: Kind }> } = 
   TaskPrepared: { ...key, rank: 1, kind: 'TaskPrepared', address: '10.0.0.1', port: 4000 },
   JobStarted: { ...key, kind: 'JobStarted', port: null },
   EndpointOpened: { ...key, kind: 'EndpointOpened', endpoint: '10.0.0.1:4000' },
+  ReadinessChanged: { ...key, kind: 'ReadinessChanged', ready: false, reason: 'port 4000 refused' },
+  Restarted: { ...key, kind: 'Restarted', restarts: 2, lastFailure: 'exited with code 1' },
   JobExited: { ...key, kind: 'JobExited', exitCode: null, signal: 9, detail: 'out of memory' },
   TimedOut: { ...key, kind: 'TimedOut', timeoutMs: 90_000 },
   GaveUp: { ...key, kind: 'GaveUp', message: 'restarted 3 times' },
@@ -95,6 +98,36 @@ const samples: { readonly [Kind in FactKind]: Extract<Fact, { kind: Kind }> } = 
   NodeResumed: { kind: 'NodeResumed', node: 'n1', by: 'ada' },
   NodeRemoved: { kind: 'NodeRemoved', node: 'n1', by: 'ada' },
   AllocationReleased: { kind: 'AllocationReleased', node: 'n1', task: 'j-1.0.0.1' },
+  ServiceApplied: {
+    kind: 'ServiceApplied',
+    service: 's',
+    project: 'default',
+    owner: 'ada',
+    revision: {
+      number: 1,
+      spec: specOf(),
+      source: {},
+      settings: builtInSettings,
+      origins: {},
+      profile: null,
+      workspace: null,
+    },
+    desired: 2,
+    by: 'ada',
+  },
+  ServiceScaled: { kind: 'ServiceScaled', service: 's', desired: 1, remove: ['j-1'], by: 'ada' },
+  ServiceStarted: { kind: 'ServiceStarted', service: 's', by: 'ada' },
+  ServiceStopped: { kind: 'ServiceStopped', service: 's', by: 'ada' },
+  ServiceCompleted: { kind: 'ServiceCompleted', service: 's' },
+  ServiceRemoved: { kind: 'ServiceRemoved', service: 's', by: 'ada' },
+  RolloutStarted: { kind: 'RolloutStarted', service: 's', from: 1, to: 2, deadlineAtMs: 9 },
+  RolloutAdvanced: { kind: 'RolloutAdvanced', service: 's', updated: 1, deadlineAtMs: 9 },
+  RolloutPaused: { kind: 'RolloutPaused', service: 's', by: 'ada' },
+  RolloutResumed: { kind: 'RolloutResumed', service: 's', by: 'ada', deadlineAtMs: 9 },
+  RolloutEnded: { kind: 'RolloutEnded', service: 's', state: 'failed', reason: 'no capacity' },
+  ReplacementDelayed: { kind: 'ReplacementDelayed', service: 's', failures: 2, untilMs: 9, reason: 's-1 ended' },
+  ServiceSettled: { kind: 'ServiceSettled', service: 's' },
+  ReplicaDismissed: { kind: 'ReplicaDismissed', service: 's', job: 'j-1', reason: 'scaled to 1' },
   ProfileApplied: { kind: 'ProfileApplied', name: 'big', revision: 2, values: {}, source: null, by: 'ada' },
 };
 
@@ -147,7 +180,7 @@ describe('facts', () => {
 
   it('about what is gone change nothing and nothing follows: folding is total [I6] [I13]', () => {
     for (const fact of Object.values(samples)) {
-      if (['JobSubmitted', 'NodeJoined', 'ProfileApplied'].includes(fact.kind)) continue;
+      if (['JobSubmitted', 'NodeJoined', 'ProfileApplied', 'ServiceApplied'].includes(fact.kind)) continue;
       const state = emptyState();
       const before = toRecords(state);
       evolve(state, fact, contextAt(0));

@@ -10,6 +10,7 @@ import {
   parseTaskKey,
 } from './job/job.ts';
 import { isSuccess, type Outcome } from './reason.ts';
+import { dismissal, followReplicaEnd } from './service/follow.ts';
 import { isHeld, type State } from './state.ts';
 
 /**
@@ -37,10 +38,13 @@ export function follow(state: State, fact: Fact, nowMs: number): readonly Fact[]
     case 'Unschedulable':
       return endedJob(state.jobs.get(fact.job));
     case 'JobEnded':
-      return archivable(state, fact.job) ? [{ kind: 'JobArchived', job: fact.job }] : [];
+      return [...delayedReplacement(state, fact.job, nowMs), ...archived(state, fact.job)];
+    case 'ServiceScaled':
+      return !state.services.has(fact.service)
+        ? []
+        : fact.remove.flatMap((job) => dismissal(state, fact.service, job, `chosen by ${fact.by}`));
     case 'AllocationReleased': {
-      const job = parseTaskKey(fact.task)?.job ?? '';
-      return archivable(state, job) ? [{ kind: 'JobArchived', job }] : [];
+      return archived(state, parseTaskKey(fact.task)?.job ?? '');
     }
     default:
       return [];
@@ -118,8 +122,13 @@ function jobOutcome(job: Job): Outcome {
 }
 
 /** A job is kept until every attempt of it is confirmed gone. */
-function archivable(state: State, id: JobId): boolean {
+function archived(state: State, id: JobId): readonly Fact[] {
   const job = state.jobs.get(id);
-  if (job === undefined || job.outcome === null || job.live > 0) return false;
-  return !isHeld(state.derived.held, `${id}.`);
+  if (job === undefined || job.outcome === null || job.live > 0 || isHeld(state.derived.held, `${id}.`)) return [];
+  return [{ kind: 'JobArchived', job: id }];
+}
+
+function delayedReplacement(state: State, id: JobId, nowMs: number): readonly Fact[] {
+  const job = state.jobs.get(id);
+  return job === undefined ? [] : followReplicaEnd(state, job, nowMs);
 }

@@ -1,10 +1,11 @@
 import type { Job } from './job/job.ts';
 import type { Node } from './node/node.ts';
 import type { Profile } from './profile/profile.ts';
+import type { Service } from './service/service.ts';
 import { emptyState, type State } from './state.ts';
 
 /** Version of the shape below; a snapshot of another version is not used, the facts are. */
-export const stateVersion = 1;
+export const stateVersion = 2;
 
 /**
  * The state as lines of JSON, in a fixed order, and back. Every field of it survives, maps and sets in their order of
@@ -17,6 +18,7 @@ export function toRecords(state: State): readonly string[] {
     ...lines('job', state.jobs.values()),
     ...lines('node', state.nodes.values()),
     ...lines('profile', state.profiles.values()),
+    ...lines('service', state.services.values()),
   ];
 }
 
@@ -37,6 +39,9 @@ export function fromRecords(records: readonly string[]): State {
         break;
       case 'profile':
         state.profiles.set((restored as Profile).name, restored as Profile);
+        break;
+      case 'service':
+        state.services.set((restored as Service).name, restored as Service);
         break;
       default:
         throw new Error(`a snapshot holds a record of the unknown kind ${JSON.stringify(kind)}`);

@@ -2,6 +2,7 @@ import type { Job, JobId } from './job/job.ts';
 import type { FreeCapacity, Node } from './node/node.ts';
 import { PendingQueue } from './placement/pending-queue.ts';
 import type { Profile } from './profile/profile.ts';
+import type { Service } from './service/service.ts';
 
 /**
  * What is alive, folded from the log. Only `evolve` changes it, in place; whoever cannot commit drops it and folds anew.
@@ -14,6 +15,7 @@ export interface State {
   readonly nodes: Map<string, Node>;
   /** Newest revision of each. */
   readonly profiles: Map<string, Profile>;
+  readonly services: Map<string, Service>;
   readonly derived: Derived;
 }
 
@@ -23,6 +25,8 @@ export interface Derived {
   readonly free: Map<string, FreeCapacity>;
   /** Keys of the tasks that hold what they were given although their attempt ended. */
   readonly held: Set<string>;
+  /** Services about which something changed: what follows for them is decided once the facts at hand are folded. */
+  readonly servicesDue: Set<string>;
   /** Supply or demand changed since the last placement pass. */
   placementDue: boolean;
 }
@@ -33,7 +37,14 @@ export function emptyState(): State {
     jobs: new Map(),
     nodes: new Map(),
     profiles: new Map(),
-    derived: { pending: new PendingQueue(), free: new Map(), held: new Set(), placementDue: false },
+    services: new Map(),
+    derived: {
+      pending: new PendingQueue(),
+      free: new Map(),
+      held: new Set(),
+      servicesDue: new Set(),
+      placementDue: false,
+    },
   };
 }
 

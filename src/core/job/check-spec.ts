@@ -1,5 +1,7 @@
 import { type Refusal, refuse } from '../refusal.ts';
 import type { Settings } from '../profile/settings.ts';
+import { checkRestartPolicy } from '../supervision/policy.ts';
+import { checkProbes } from '../supervision/probe.ts';
 import type { JobSpec, Script } from './spec.ts';
 
 const longestArgumentBytes = 128 * 1024;
@@ -61,7 +63,32 @@ export function checkSettings(settings: Settings): Refusal | null {
     (array?.maxRunning == null ? null : range(array.maxRunning, 'array.maxRunning', 1, 1_000_000)) ??
     (settings.timeoutMs === null ? null : range(settings.timeoutMs, 'timeout', 1, Number.MAX_SAFE_INTEGER)) ??
     firstRefusal(retry.onExit, (code) => range(code, 'retry.onExit', 1, 255)) ??
-    firstRefusal(settings.setupReuse, (path) => checkOutputPath(path))
+    firstRefusal(settings.setupReuse, (path) => checkOutputPath(path)) ??
+    checkService(settings)
+  );
+}
+
+/** What only work that stays up has (X1–X3, X25). */
+function checkService(settings: Settings): Refusal | null {
+  const { kind, array, restart, rollout, startup, liveness, readiness, replicas } = settings;
+  if (kind === 'service' && array !== null) {
+    return refuse('BAD_VALUE', 'a service has replicas, not an array', { path: 'profile.array', hint: 'replicas = N' });
+  }
+  const wrong =
+    checkRestartPolicy(restart) ??
+    checkProbes({ startup, liveness, readiness }) ??
+    (replicas === null ? null : range(replicas, 'replicas', 0, 64)) ??
+    range(rollout.maxSurge, 'rollout.maxSurge', 0, 64) ??
+    range(rollout.maxUnavailable, 'rollout.maxUnavailable', 0, 64);
+  if (wrong !== null) return wrong;
+  if (rollout.maxSurge > 0 || rollout.maxUnavailable > 0) return null;
+  return refuse(
+    'NEVER_FIRES',
+    'rollout.maxSurge and rollout.maxUnavailable are both 0: no replica could ever be replaced',
+    {
+      path: 'profile.rollout',
+      hint: 'allow one of them at least 1',
+    },
   );
 }
 

@@ -38,7 +38,7 @@ export function decideReport(state: State, report: NodeReport): Decision | Refus
 }
 
 /** Where a task will stand once the events before this one in the same report have been folded. */
-type Ahead = Pick<Task, 'step' | 'started' | 'endpoint'>;
+type Ahead = Pick<Task, 'step' | 'started' | 'endpoint' | 'ready' | 'notReady' | 'restarts'>;
 
 function judge(
   state: State,
@@ -66,6 +66,10 @@ function saysNothingNew(event: TaskFact, stands: Ahead): boolean {
       return stands.endpoint === event.endpoint;
     case 'TaskPrepared':
       return stands.endpoint === `${event.address}:${event.port}`;
+    case 'ReadinessChanged':
+      return stands.ready === event.ready && (event.ready || stands.notReady === event.reason);
+    case 'Restarted':
+      return event.restarts <= stands.restarts;
     default:
       return false;
   }
@@ -79,7 +83,18 @@ function standsAfter(job: Job, event: TaskFact, stands: Ahead): Ahead {
     step: waits ? 'prepare' : skipTo(to, needs, stopsFirst),
     started: stands.started || event.kind === 'JobStarted',
     endpoint: endpointAfter(event) ?? stands.endpoint,
+    ...readinessAfter(event, stands),
   };
+}
+
+function readinessAfter(
+  event: TaskFact,
+  { ready, notReady, restarts }: Ahead,
+): Pick<Ahead, 'ready' | 'notReady' | 'restarts'> {
+  if (event.kind === 'ReadinessChanged')
+    return { ready: event.ready, notReady: event.ready ? null : event.reason, restarts };
+  if (event.kind === 'Restarted') return { ready: ready === null ? null : false, notReady, restarts: event.restarts };
+  return { ready, notReady, restarts };
 }
 
 function endpointAfter(event: TaskFact): string | null {

@@ -1,14 +1,15 @@
 import type { Command, SubmitJob } from '../command.ts';
 import { type DecideContext, type Decision, done } from '../decide.ts';
-import { mergeSettings, type SettingsLayer } from '../profile/settings.ts';
-import { type Refusal, refuse } from '../refusal.ts';
+import { profileLayersOf } from '../profile/decide.ts';
+import { mergeSettings } from '../profile/settings.ts';
+import { isRefusal, type Refusal, refuse } from '../refusal.ts';
 import type { State } from '../state.ts';
 import { checkGrace, checkIndices, checkName, checkSettings, checkSpec } from './check-spec.ts';
 import { elementCount } from './job.ts';
 
 export function decideSubmitJob(state: State, command: SubmitJob, context: DecideContext): Decision | Refusal {
-  const named = profileLayers(state, command.profile);
-  if (!Array.isArray(named)) return named as Refusal;
+  const named = profileLayersOf(state, command.profile);
+  if (isRefusal(named)) return named;
   const { settings, origins } = mergeSettings([...named, ...command.layers]);
   const wrong =
     checkSpec(command.spec) ??
@@ -37,21 +38,11 @@ export function decideSubmitJob(state: State, command: SubmitJob, context: Decid
         workspace,
         retryOf,
         indices,
+        service: null,
       },
     ],
     answer: { kind: 'submitted', job: id },
   };
-}
-
-function profileLayers(state: State, name: string | null): SettingsLayer[] | Refusal {
-  if (name === null) return [];
-  const profile = state.profiles.get(name);
-  if (profile !== undefined) return [{ origin: `profile ${name}@${profile.revision}`, values: profile.values }];
-  const known = [...state.profiles.keys()].sort();
-  return refuse('NOT_FOUND', `there is no profile ${JSON.stringify(name)}`, {
-    path: 'profile',
-    hint: known.length === 0 ? 'yard apply a file with [profile] and a name first' : `there are: ${known.join(', ')}`,
-  });
 }
 
 function checkBlobs(command: SubmitJob, context: DecideContext): Refusal | null {

@@ -69,6 +69,8 @@ function newTask(
     started: false,
     port: null,
     endpoint: null,
+    ready: null,
+    notReady: null,
     restarts: 0,
     lastFailure: null,
     exitCode: null,
@@ -125,6 +127,16 @@ function note(task: Task, fact: TaskFact): void {
       break;
     case 'EndpointOpened':
       task.endpoint = fact.endpoint;
+      break;
+    case 'ReadinessChanged':
+      task.ready = fact.ready;
+      task.notReady = fact.ready ? null : fact.reason;
+      break;
+    case 'Restarted':
+      task.restarts = fact.restarts;
+      task.lastFailure = fact.lastFailure;
+      task.ready = task.ready === null ? null : false;
+      task.endpoint = null;
       break;
     case 'JobExited':
     case 'SetupFailed':

@@ -1,6 +1,6 @@
 import type { Outcome } from '../reason.ts';
 import type { Settings } from '../profile/settings.ts';
-import type { JobId, Output, TaskKey } from './job.ts';
+import type { JobId, Output, ReplicaOf, TaskKey } from './job.ts';
 import type { JobSpec, WorkspaceRef } from './spec.ts';
 
 /** What can be true of jobs. Names are those of the lifecycle table; a fact never changes once written. */
@@ -19,6 +19,7 @@ export type JobFact =
       readonly workspace: WorkspaceRef | null;
       readonly retryOf: JobId | null;
       readonly indices: readonly number[] | null;
+      readonly service: ReplicaOf | null;
     }
   | AttemptPlaced
   | TaskFact
@@ -86,6 +87,10 @@ export type TaskEvent =
   | { readonly kind: 'TaskPrepared'; readonly address: string; readonly port: number }
   | { readonly kind: 'JobStarted'; readonly port: number | null }
   | { readonly kind: 'EndpointOpened'; readonly endpoint: string }
+  /** Told only when it changes (X6). */
+  | { readonly kind: 'ReadinessChanged'; readonly ready: boolean; readonly reason: string | null }
+  /** It ended and was started again in place. `restarts` counts all of the attempt. */
+  | { readonly kind: 'Restarted'; readonly restarts: number; readonly lastFailure: string }
   | {
       readonly kind: 'JobExited';
       readonly exitCode: number | null;

@@ -43,6 +43,8 @@ export interface Job {
   readonly profile: string | null;
   readonly workspace: WorkspaceRef | null;
   readonly retryOf: JobId | null;
+  /** The service it is a replica of; null for any other job. */
+  readonly service: ReplicaOf | null;
   /** The array indices it runs; null for all of them. */
   readonly indices: readonly number[] | null;
   /** Every position before it has been placed or ended at least once. */
@@ -57,6 +59,13 @@ export interface Job {
   startedAtMs: number | null;
   endedAtMs: number | null;
   outcome: Outcome | null;
+}
+
+/** Which replica of which service a job is. */
+export interface ReplicaOf {
+  readonly name: string;
+  readonly index: number;
+  readonly revision: number;
 }
 
 export type Element =
@@ -101,6 +110,10 @@ export interface Task {
   started: boolean;
   port: number | null;
   endpoint: string | null;
+  /** Null until the node has said; then whether it is ready to serve. */
+  ready: boolean | null;
+  /** Why it is not ready, as the node last told. */
+  notReady: string | null;
   restarts: number;
   lastFailure: string | null;
   exitCode: number | null;

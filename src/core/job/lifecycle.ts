@@ -42,6 +42,8 @@ export const transitions = {
   TaskPrepared: { at: ['prepare'], to: 'run', decides: 'no', stopsFirst: false },
   JobStarted: { at: ['run'], to: 'run', decides: 'no', stopsFirst: false },
   EndpointOpened: { at: ['run'], to: 'run', decides: 'no', stopsFirst: false },
+  ReadinessChanged: { at: ['run'], to: 'run', decides: 'no', stopsFirst: false },
+  Restarted: { at: ['run'], to: 'run', decides: 'no', stopsFirst: false },
   JobExited: { at: ['run'], to: 'collect', decides: 'by-exit', stopsFirst: false },
   OperatorStop: { at: [...beforeRunEnds], to: 'collect', decides: 'failure', stopsFirst: true },
   TimedOut: { at: [...beforeRunEnds], to: 'collect', decides: 'failure', stopsFirst: true },

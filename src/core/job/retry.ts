@@ -10,22 +10,27 @@ const longestDelayMs = 30_000;
  */
 export function nextAttemptAtMs(job: Job, attempt: number, outcome: Outcome, nowMs: number): number | null {
   const { retry, onNodeLoss } = job.settings;
-  if (isSuccess(outcome) || attempt >= retry.maxAttempts) return null;
+  const mayGoOn = attempt < retry.maxAttempts || (outcome.reason === 'gave-up' && job.settings.kind === 'service');
+  if (isSuccess(outcome) || !mayGoOn) return null;
   switch (outcome.reason) {
     case 'node-lost':
     case 'node-fault':
       return onNodeLoss === 'fail' ? null : nowMs;
     case 'exit':
-      return retry.onExit.includes(shellCode(outcome))
-        ? nowMs + Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1))
-        : null;
+      return retry.onExit.includes(shellCode(outcome)) ? nowMs + laterMs(attempt) : null;
+    case 'gave-up':
+      return job.settings.restart.onGiveUp === 'requeue' ? nowMs + laterMs(attempt) : null;
     case 'setup-failed':
     case 'stopped':
     case 'timed-out':
-    case 'gave-up':
     case 'unschedulable':
       return null;
   }
+}
+
+/** 1 s, doubling to 30 s. */
+function laterMs(attempt: number): number {
+  return Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(attempt - 1, 10));
 }
 
 /** The code as a shell gives it: 128+n for signal n. */

@@ -52,6 +52,7 @@ describe('a job as it is shown', () => {
           ready: null,
           restarts: 0,
           lastFailure: null,
+          notReady: null,
           exitCode: 0,
           signal: null,
           outcome: { reason: 'exit', exitCode: 0, signal: null, message: 'exited with code 0' },

@@ -51,6 +51,7 @@ export interface TaskView {
   readonly devices: readonly string[];
   readonly endpoint: string | null;
   readonly ready: boolean | null;
+  readonly notReady: string | null;
   readonly restarts: number;
   readonly lastFailure: string | null;
   readonly exitCode: number | null;
@@ -79,8 +80,8 @@ export function viewJob(state: State, job: Job, nowMs: number, options: { full: 
     queue: 'default',
     owner,
     profile,
-    service: null,
-    replica: null,
+    service: job.service?.name ?? null,
+    replica: job.service?.index ?? null,
     retryOf,
     state: jobState(job),
     waiting: whyWaiting(state, job, nowMs),
@@ -126,7 +127,8 @@ function viewTasks(index: number | null, element: Element): readonly TaskView[] 
     step: task.step,
     devices: task.devices,
     endpoint: task.endpoint,
-    ready: null,
+    ready: task.ready,
+    notReady: task.notReady,
     restarts: task.restarts,
     lastFailure: task.lastFailure ?? ('lastFailure' in element ? element.lastFailure : null),
     exitCode: task.exitCode,

@@ -1,5 +1,4 @@
 import { hasPending, type Job, type JobId } from '../job/job.ts';
-import type { Settings } from '../profile/settings.ts';
 import { ShapeQueue } from './shape-queue.ts';
 
 /** Jobs with elements to place, grouped by what they need: a pass costs by shapes, not by jobs. */
@@ -26,7 +25,7 @@ export class PendingQueue {
   }
 
   #add(job: Job): void {
-    const shape = shapeKey(job.settings);
+    const shape = shapeKey(job);
     this.#shapeOf.set(job.id, shape);
     const jobs = this.#shapes.get(shape) ?? new ShapeQueue();
     jobs.add(job);
@@ -41,6 +40,8 @@ export class PendingQueue {
   }
 }
 
-function shapeKey(settings: Settings): string {
-  return JSON.stringify([settings.nodes, settings.resources]);
+/** Replicas that keep apart see other nodes than the rest of the world does: each service is a shape of its own. */
+function shapeKey({ settings, service }: Job): string {
+  const apart = service !== null && settings.spread !== 'none' ? service.name : null;
+  return JSON.stringify([settings.nodes, settings.resources, apart]);
 }

@@ -2,6 +2,7 @@ import type { Fact } from '../fact.ts';
 import type { Allocation } from '../job/facts.ts';
 import { elementCount, indexAt, type Job } from '../job/job.ts';
 import { isHeld, type State } from '../state.ts';
+import { companyOf } from './spread.ts';
 import { Pool, Ranking } from './pool.ts';
 import { comesBefore } from './shape-queue.ts';
 
@@ -51,11 +52,13 @@ function bestOf(shapes: readonly Candidates[]): (Candidate & { readonly candidat
 
 /** The elements of one shape's jobs that may be placed now, in order. */
 class Candidates {
+  readonly #state: State;
   readonly #rest: Iterator<Candidate>;
   #head: Candidate | null | undefined;
   #ranking: Ranking | null = null;
 
   constructor(state: State, jobs: Iterable<Job>, nowMs: number) {
+    this.#state = state;
     this.#rest = placeable(state, jobs, nowMs);
   }
 
@@ -77,7 +80,7 @@ class Candidates {
 
   /** Jobs of one shape need the same: what fits one fits all. */
   take(job: Job, pool: Pool): readonly Allocation[] | null {
-    this.#ranking ??= new Ranking(pool, job.settings.resources);
+    this.#ranking ??= new Ranking(pool, job.settings.resources, companyOf(this.#state, job));
     return this.#ranking.take(job.settings.nodes);
   }
 }

@@ -1,6 +1,6 @@
 import type { Allocation } from '../job/facts.ts';
 import { type FreeCapacity, freeCapacity, lessAllocation, type Node } from '../node/node.ts';
-import type { Needs } from '../profile/settings.ts';
+import type { Needs, Spread } from '../profile/settings.ts';
 import type { State } from '../state.ts';
 import { fitOnNode, isAllocation } from './fit.ts';
 
@@ -31,6 +31,12 @@ export class Pool {
   }
 }
 
+/** How many replicas of the same service each node has, and what that means for another one (X21). */
+export interface Company {
+  readonly spread: Spread;
+  readonly replicas: Map<string, number>;
+}
+
 interface Ranked {
   readonly node: Node;
   readonly allocation: Allocation;
@@ -44,12 +50,14 @@ interface Ranked {
 export class Ranking {
   readonly #pool: Pool;
   readonly #needs: Needs;
+  readonly #company: Company;
   readonly #ranked: Ranked[] = [];
   readonly #byName = new Map<string, Ranked>();
   #seen: number;
 
-  constructor(pool: Pool, needs: Needs) {
+  constructor(pool: Pool, needs: Needs, company: Company) {
     this.#pool = pool;
+    this.#company = company;
     this.#needs = needs;
     this.#seen = pool.changes.length;
     for (const node of pool.nodes) {
@@ -66,7 +74,10 @@ export class Ranking {
     this.#catchUp();
     if (this.#ranked.length < nodes) return null;
     const taken = this.#ranked.slice(0, nodes);
-    for (const { node, allocation } of taken) this.#pool.give(node, allocation);
+    for (const { node, allocation } of taken) {
+      this.#company.replicas.set(node.name, (this.#company.replicas.get(node.name) ?? 0) + 1);
+      this.#pool.give(node, allocation);
+    }
     return taken.map(({ allocation }) => allocation);
   }
 
@@ -87,9 +98,11 @@ export class Ranking {
   }
 
   #rank(node: Node): Ranked | null {
+    const beside = this.#company.replicas.get(node.name) ?? 0;
+    if (this.#company.spread === 'strict' && beside > 0) return null;
     const free = this.#pool.freeOn(node);
     const allocation = fitOnNode(node, this.#needs, free);
-    return isAllocation(allocation) ? { node, allocation, score: score(node, free) } : null;
+    return isAllocation(allocation) ? { node, allocation, score: score(node, free) + beside * crowding } : null;
   }
 
   /** Where it stands, or would stand; the order is total. */
@@ -105,6 +118,9 @@ export class Ranking {
     return from;
   }
 }
+
+/** Sharing a node with another replica outweighs every other wish (`spread: prefer`). */
+const crowding = 1e9;
 
 function compare(a: Ranked, b: Ranked): number {
   if (a.score !== b.score) return a.score - b.score;

@@ -1,3 +1,6 @@
+import { defaultRestart, type RestartPolicy } from '../supervision/policy.ts';
+import type { Probe } from '../supervision/probe.ts';
+
 /** How to run: the effective values of a profile, in base units. Every key has a value; null means no limit or no wish. */
 export interface Settings {
   readonly kind: 'job' | 'service';
@@ -12,6 +15,28 @@ export interface Settings {
   readonly priority: number;
   readonly setupReuse: readonly string[];
   readonly port: boolean;
+  /** Replicas of a service; null leaves the number that it has. */
+  readonly replicas: number | null;
+  readonly spread: Spread;
+  readonly restart: RestartPolicy;
+  readonly startup: Probe | null;
+  readonly liveness: Probe | null;
+  readonly readiness: Probe | null;
+  readonly rollout: RolloutSettings;
+}
+
+/** `strict`: at most one replica a node; `prefer`: as few together as fit. */
+export type Spread = 'strict' | 'prefer' | 'none';
+
+/** How a new revision replaces the old one (X25). */
+export interface RolloutSettings {
+  readonly maxUnavailable: number;
+  readonly maxSurge: number;
+  /** Ready without a break for this long counts as available. */
+  readonly minReadyMs: number;
+  /** Longest time without progress. */
+  readonly progressDeadlineMs: number;
+  readonly onFailure: 'pause' | 'rollback';
 }
 
 export type OnNodeLoss = 'replace' | 'wait' | 'fail';
@@ -34,7 +59,11 @@ export type PartialSettings = {
     ? Partial<Needs>
     : Key extends 'retry'
       ? Partial<Settings['retry']>
-      : Settings[Key];
+      : Key extends 'restart'
+        ? Partial<RestartPolicy>
+        : Key extends 'rollout'
+          ? Partial<RolloutSettings>
+          : Settings[Key];
 };
 
 /** The built-in profile: one core, no GPU, one attempt, no time limit (U2, U5). */
@@ -50,7 +79,20 @@ export const builtInSettings: Settings = {
   priority: 0,
   setupReuse: [],
   port: false,
+  replicas: null,
+  spread: 'prefer',
+  restart: { ...defaultRestart, policy: 'never' },
+  startup: null,
+  liveness: null,
+  readiness: null,
+  rollout: { maxUnavailable: 0, maxSurge: 1, minReadyMs: 5000, progressDeadlineMs: 600_000, onFailure: 'pause' },
 };
+
+/** What differs for work that stays up: it is restarted, and has a port (G2, X1). */
+const serviceSettings: PartialSettings = { restart: { policy: 'always' }, port: true };
+
+/** A replica that spans nodes is placed again as a whole, this often by default (G4). */
+const spanningSettings: PartialSettings = { retry: { maxAttempts: 10 } };
 
 /** One source of settings; later layers win over earlier ones. */
 export interface SettingsLayer {
@@ -66,21 +108,33 @@ export interface Merged {
 }
 
 export function mergeSettings(layers: readonly SettingsLayer[]): Merged {
+  const { resources, retry, restart, rollout } = builtInSettings;
   const settings = {
     ...builtInSettings,
-    resources: { ...builtInSettings.resources },
-    retry: { ...builtInSettings.retry },
+    resources: { ...resources },
+    retry: { ...retry },
+    restart: { ...restart },
+    rollout: { ...rollout },
   };
   const origins: Record<string, string> = {};
   for (const key of settingKeys) origins[key] = 'built-in';
-  for (const { origin, values } of layers) {
+  for (const { origin, values } of [...kindLayers(layers), ...layers]) {
     overlay(settings as Record<string, unknown>, values, origin, '', origins);
   }
   return { settings, origins };
 }
 
+/** Built-in values that depend on what the layers ask for. */
+function kindLayers(layers: readonly SettingsLayer[]): readonly SettingsLayer[] {
+  const kind = layers.findLast(({ values }) => values.kind !== undefined)?.values.kind;
+  const nodes = layers.findLast(({ values }) => values.nodes !== undefined)?.values.nodes ?? 1;
+  if (kind !== 'service') return [];
+  const forService = { origin: 'built-in', values: serviceSettings };
+  return nodes > 1 ? [forService, { origin: 'built-in', values: spanningSettings }] : [forService];
+}
+
 /** Groups merge key by key; every other value, lists and labels included, is replaced as a whole. */
-const groups: ReadonlySet<string> = new Set(['resources', 'retry']);
+const groups: ReadonlySet<string> = new Set(['resources', 'retry', 'restart', 'rollout']);
 
 /** Every dotted key that has a value of its own. */
 export const settingKeys: readonly string[] = Object.entries(builtInSettings).flatMap(([key, value]) =>
