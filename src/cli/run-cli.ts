@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { RunyardClient } from '../client/api.ts';
 import { version } from '../client/version.ts';
 import { type Context, flagOption, type Options, textOption } from './context.ts';
+import { failed } from './exit-code.ts';
 import { chooseOutput } from './output/choose.ts';
 import { createNodeStreams } from './output/node-streams.ts';
 import type { Output } from './output/output.ts';
@@ -60,7 +61,7 @@ function createSession(output: Output, home: string): { readonly context: Contex
     cwd: process.cwd(),
     env: process.env,
     self: [process.execPath, process.argv[1] ?? ''],
-    client: () => (opened ??= openClient(home)),
+    client: () => (opened ??= openClient(home, output)),
     readStdin,
     onSignal(signal, callback) {
       process.on(signal, callback);
@@ -70,9 +71,14 @@ function createSession(output: Output, home: string): { readonly context: Contex
   return { context, close: async () => (await opened?.catch(() => null))?.close() };
 }
 
-async function openClient(home: string): Promise<RunyardClient> {
+/** A log that can no longer be followed leaves nothing to wait for. */
+async function openClient(home: string, output: Output): Promise<RunyardClient> {
   const { Runyard } = await import('../client/runyard.ts');
-  return Runyard.open({ home });
+  const onFault = (error: unknown): void => {
+    output.error(reportOf(error, home));
+    process.exit(failed);
+  };
+  return Runyard.open({ home, onFault });
 }
 
 async function readStdin(): Promise<string> {

@@ -23,16 +23,16 @@ export interface Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
   /** Resolves once stdout and stderr together match; rejects when it ends without that. */
-  said(pattern: RegExp): Promise<string>;
+  readonly said: (pattern: RegExp) => Promise<string>;
 }
 
 /** A home and a directory to work in, both of this test alone. */
 export interface Place {
   readonly home: string;
   readonly directory: string;
-  start(...args: readonly string[]): Running;
-  yard(...args: readonly string[]): Promise<Ended>;
-  remove(): void;
+  readonly start: (...args: readonly string[]) => Running;
+  readonly yard: (...args: readonly string[]) => Promise<Ended>;
+  readonly remove: () => void;
 }
 
 export function makePlace(): Place {

@@ -1,4 +1,4 @@
-import { documentError, type DocumentError, type KeyPath } from './document-error.ts';
+import { type DocumentError, documentError, type KeyPath } from './document-error.ts';
 import { jobKeys, workspaceKeys } from './job-table.ts';
 import { arrayKeys, profileKeys, resourceKeys, retryKeys } from './profile-table.ts';
 import { showValue } from './write-value.ts';
@@ -7,7 +7,8 @@ const reserved: ReadonlySet<string> = new Set(['image', 'mounts']);
 const privileges: ReadonlySet<string> = new Set(
   'uid gid user group setuid setgid runAs privileged root sudo capabilities'.split(' '),
 );
-const serviceKeys: ReadonlySet<string> = new Set(
+/** Keys of a profile that only services have. */
+export const serviceKeys: ReadonlySet<string> = new Set(
   'replicas spread restart startup liveness readiness rollout'.split(' '),
 );
 

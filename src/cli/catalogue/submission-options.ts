@@ -1,4 +1,4 @@
-import { option, type OptionDefinition, repeated } from './definition.ts';
+import { type OptionDefinition, option, repeated } from './definition.ts';
 
 /** What may be added to a file on the command line. */
 export const submissionOptions: readonly OptionDefinition[] = [

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Context, Invocation } from '../context.ts';
 import { parseProfileFile } from '../../wire/parse-file.ts';
+import type { Context, Invocation } from '../context.ts';
 
 /** Applies profile files: unchanged ones say so, changed ones make the next revision. */
 export async function execute(context: Context, { args }: Invocation): Promise<number> {

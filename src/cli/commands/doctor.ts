@@ -1,6 +1,6 @@
 import type { Context, Invocation } from '../context.ts';
-import { failed } from '../exit-code.ts';
 import { checkHome, checkMachine, type Finding } from '../doctor/checks.ts';
+import { failed } from '../exit-code.ts';
 import { layoutTable } from '../output/table.ts';
 
 /** Looks for what is wrong here, and says what to do about each thing. */

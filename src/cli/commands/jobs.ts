@@ -1,9 +1,9 @@
 import { userInfo } from 'node:os';
 import type { JobFilter, RunyardClient } from '../../client/api.ts';
 import { type Context, flagOption, type Invocation, type Options, textOption } from '../context.ts';
+import { UsageError } from '../usage-error.ts';
 import { jobInFull } from '../views/job-in-full.ts';
 import { jobsTable } from '../views/jobs-table.ts';
-import { UsageError } from '../usage-error.ts';
 
 const states = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED'];
 const clearScreen = '\x1b[H\x1b[2J';

@@ -1,6 +1,6 @@
 import { RefusalError } from '../../client/refusal-error.ts';
-import { refuse } from '../../core/refusal.ts';
 import type { NodeView } from '../../core/node/view.ts';
+import { refuse } from '../../core/refusal.ts';
 import type { Context, Invocation } from '../context.ts';
 import { removeRecord, writeRecord } from '../daemon/daemon-record.ts';
 import { readNodeOptions } from '../daemon/node-options.ts';

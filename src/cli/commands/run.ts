@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { JobHandle, RunyardClient } from '../../client/api.ts';
 import type { Context, Invocation } from '../context.ts';
 import { flagOption, textOption } from '../context.ts';
@@ -43,7 +44,7 @@ export async function submitRequest(
   const job = await client.jobs.submit(submission, {
     baseDirectory,
     limitWorkspace,
-    landing: `${context.cwd}/${textOption(invocation.options, 'to') ?? 'outputs'}`,
+    landing: resolve(context.cwd, textOption(invocation.options, 'to') ?? 'outputs'),
     onPush: (progress) => {
       push.see(progress);
       if (progress.phase === 'done') onPushed();

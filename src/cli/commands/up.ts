@@ -34,7 +34,7 @@ async function startDaemon(context: Context, client: RunyardClient, name: string
   const ready = new AbortController();
   const ended = await Promise.race([daemon.ended, untilReady(context, client, name, daemon.pid, ready.signal)]);
   ready.abort();
-  if (ended !== null) {
+  if (ended !== null && (await pidOf(context, name)) === null) {
     const how = ended.signal === null ? `ended with code ${ended.code}` : `was killed by ${ended.signal}`;
     const excerpt = tailOf(logPath);
     context.output.error({
@@ -47,8 +47,10 @@ async function startDaemon(context: Context, client: RunyardClient, name: string
     return failed;
   }
   daemon.release();
+  // Of two that start at once, one serves the node, and that is what both wanted.
+  const pid = ended === null ? daemon.pid : await pidOf(context, name);
   const view = await client.nodes.get(name);
-  context.output.answer(view, () => `${describeNode(view)}  pid ${daemon.pid}  yard down ends it`);
+  context.output.answer(view, () => `${describeNode(view)}  pid ${pid}  yard down ends it`);
   return 0;
 }
 

@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import type { ProcessIdentity } from '../../host/processes.ts';
 import { createNodeProcesses, type NodeProcesses } from '../../host/node/processes.ts';
+import type { ProcessIdentity } from '../../host/processes.ts';
 
 /**
  * An agent that stands by itself, of `yard node start` or `yard up`, names itself in `nodes/<name>/daemon.json`:

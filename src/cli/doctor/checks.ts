@@ -1,8 +1,8 @@
 import { stat, statfs } from 'node:fs/promises';
 import { findDevices } from '../../agent/devices.ts';
+import { describeBytes, writeSize } from '../../core/units.ts';
 import { createNodeFiles } from '../../host/node/files.ts';
 import { createNodeMachine } from '../../host/node/machine.ts';
-import { describeBytes, writeSize } from '../../core/units.ts';
 import type { Context } from '../context.ts';
 import { processesOf } from '../daemon/daemon-record.ts';
 

@@ -1,5 +1,5 @@
-import type { NodeView } from '../../core/node/view.ts';
 import type { JobView } from '../../core/job/view.ts';
+import type { NodeView } from '../../core/node/view.ts';
 import { describeDuration } from '../../core/units.ts';
 import type { Output, StatusLine } from '../output/output.ts';
 import { type Phase, phaseOf } from './phase.ts';

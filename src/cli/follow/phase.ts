@@ -1,5 +1,5 @@
-import type { JobView, TaskView } from '../../core/job/view.ts';
 import { steps } from '../../core/job/lifecycle.ts';
+import type { JobView, TaskView } from '../../core/job/view.ts';
 
 /** Where a job stands, as the one who follows it sees it. */
 export type Phase =

@@ -41,6 +41,7 @@ export function taskView(more: Partial<TaskView> = {}): TaskView {
     devices: [],
     endpoint: null,
     ready: null,
+    notReady: null,
     restarts: 0,
     lastFailure: null,
     exitCode: null,

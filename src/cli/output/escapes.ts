@@ -2,7 +2,7 @@
 const color = /^.\[[0-9;:]*m/s;
 const unfinishedColor = /^.(?:\[[0-9;:]*)?$/s;
 const longestColor = 64;
-const escape = '\x1b';
+const escapeCharacter = '\x1b';
 
 /**
  * Makes a job's output harmless for a terminal: control characters become visible, but for line ends, tabs, carriage
@@ -12,7 +12,7 @@ export function createNeutraliser(): (text: string) => string {
   let kept = '';
   return (text) => {
     const whole = kept + text;
-    const last = whole.lastIndexOf(escape);
+    const last = whole.lastIndexOf(escapeCharacter);
     const tail = last < 0 || whole.length - last > longestColor ? '' : whole.slice(last);
     kept = unfinishedColor.test(tail) ? tail : '';
     return neutralise(whole.slice(0, whole.length - kept.length));
@@ -24,7 +24,7 @@ export function neutralise(text: string): string {
   let result = '';
   let start = 0;
   for (const { index, 0: found } of text.matchAll(/(?![\t\n\r])\p{Cc}/gu)) {
-    if (found === escape && color.test(text.slice(index, index + longestColor))) continue;
+    if (found === escapeCharacter && color.test(text.slice(index, index + longestColor))) continue;
     result += text.slice(start, index) + visible(found);
     start = index + 1;
   }

@@ -1,5 +1,5 @@
-import { createLogWriter } from './log-writer.ts';
 import { layoutError, layoutStatus } from './layout.ts';
+import { createLogWriter } from './log-writer.ts';
 import type { Output, StatusLine } from './output.ts';
 import type { Streams } from './streams.ts';
 

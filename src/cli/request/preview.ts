@@ -1,4 +1,5 @@
 import type { RunyardClient, SettingView } from '../../client/api.ts';
+import { serviceKeys } from '../../wire/key-advice.ts';
 import type { Submission } from '../../wire/submission.ts';
 import type { Context } from '../context.ts';
 import { layoutTable } from '../output/table.ts';
@@ -20,10 +21,14 @@ export async function showPreview(context: Context, client: RunyardClient, submi
   return 0;
 }
 
+/** What only services have is left out where nobody set it. */
 export function settingsTable(settings: readonly SettingView[], width: number | null): string {
+  const shown = settings.filter(
+    ({ key, origin }) => origin !== 'built-in' || !serviceKeys.has(key.split('.')[0] ?? ''),
+  );
   return layoutTable(
     ['KEY', 'VALUE', 'FROM'],
-    settings.map(({ key, value, origin }) => [key, value, origin]),
+    shown.map(({ key, value, origin }) => [key, value, origin]),
     width,
   );
 }
