@@ -8,5 +8,6 @@ export { jobMoves, transitions } from '../src/core/job/lifecycle.ts';
 export { builtInSettings, settingKeys } from '../src/core/profile/settings.ts';
 export { endReasons, waitReasons } from '../src/core/reason.ts';
 export { refusals } from '../src/core/refusal.ts';
-export { writeDuration } from '../src/core/units.ts';
 export { jobFileJsonSchema } from '../src/wire/json-schema.ts';
+export { profileKeys } from '../src/wire/profile-table.ts';
+export { writeSetting } from '../src/wire/write-setting.ts';

@@ -109,17 +109,16 @@ function transitionRows(transitions) {
   ]);
 }
 
-function settingRows({ builtInSettings, settingKeys, writeDuration }) {
-  const defaultOf = (key) => {
-    const value = key.split('.').reduce((object, part) => object[part], builtInSettings);
-    if (value === null || (typeof value === 'object' && Object.keys(value).length === 0)) return '–';
-    return code(key.endsWith('Ms') ? writeDuration(value) : String(value));
-  };
-  return meaningRows(settingKeys, settingMeanings, 'setting').map(([, { key, meaning }], position) => [
-    code(key),
-    defaultOf(settingKeys[position]),
-    meaning,
-  ]);
+/** Settings that a file may name, as they are written there. */
+function settingRows({ builtInSettings, settingKeys, profileKeys, writeSetting }) {
+  const defaultOf = (key) => key.split('.').reduce((object, part) => object[part], builtInSettings);
+  const isAbsent = (value) => value === null || (typeof value === 'object' && Object.keys(value).length === 0);
+  const meanings = meaningRows(settingKeys, settingMeanings, 'setting').map(([, meaning]) => meaning);
+  return settingKeys.flatMap((name, position) => {
+    const { key, value } = writeSetting(name, defaultOf(name));
+    if (!profileKeys.includes(key.split('.')[0])) return [];
+    return [[code(key), isAbsent(defaultOf(name)) ? '–' : code(value), meanings[position]]];
+  });
 }
 
 function meaningRows(names, meanings, what) {
