@@ -4,7 +4,7 @@ import { refuse } from '../../core/refusal.ts';
 import type { Context, Invocation } from '../context.ts';
 import { removeRecord, writeRecord } from '../daemon/daemon-record.ts';
 import { readNodeOptions } from '../daemon/node-options.ts';
-import { describeMiB } from './nodes.ts';
+import { describeMiB } from '../views/size.ts';
 
 /** Serves a node until it is told to end; what runs goes on and is adopted by the next agent. */
 export async function execute(context: Context, { options }: Invocation): Promise<number> {

@@ -1,7 +1,7 @@
 import type { NodeView } from '../../core/node/view.ts';
-import { describeBytes } from '../../core/units.ts';
 import type { Context, Invocation } from '../context.ts';
 import { layoutTable } from '../output/table.ts';
+import { describeMiB } from '../views/size.ts';
 
 type ListedNode = NodeView & { readonly agentRunning: boolean };
 
@@ -37,11 +37,6 @@ export function nodesTable(nodes: readonly ListedNode[], width: number | null): 
 function whyOf({ reason, agentRunning, state }: ListedNode): string {
   if (reason !== null) return reason;
   return agentRunning || state === 'DOWN' ? '' : 'its agent is not running';
-}
-
-/** `23.5 GiB`. */
-export function describeMiB(sizeMiB: number): string {
-  return describeBytes(sizeMiB * 1024 * 1024);
 }
 
 function nodeInFull(node: ListedNode): string {

@@ -1,10 +1,11 @@
 import { stat, statfs } from 'node:fs/promises';
 import { findDevices } from '../../agent/devices.ts';
-import { describeBytes, writeSize } from '../../core/units.ts';
+import { describeBytes } from '../../core/units.ts';
 import { createNodeFiles } from '../../host/node/files.ts';
 import { createNodeMachine } from '../../host/node/machine.ts';
 import type { Context } from '../context.ts';
 import { processesOf } from '../daemon/daemon-record.ts';
+import { describeMiB } from '../views/size.ts';
 
 /** One thing that was looked at. `note`: worth knowing, and no fault. */
 export interface Finding {
@@ -91,7 +92,7 @@ async function checkGpus(context: Context): Promise<Finding> {
   const { gpus, problem } = await findDevices(processes, createNodeMachine().path());
   processes.close();
   if (problem !== null) return bad('gpus', problem, 'nvidia-smi has to work before jobs can have GPUs');
-  const names = gpus.map(({ index, model, memoryMiB }) => `${index}: ${model} ${writeSize(memoryMiB)}`);
+  const names = gpus.map(({ index, model, memoryMiB }) => `${index}: ${model} ${describeMiB(memoryMiB)}`);
   return good('gpus', names.length === 0 ? 'none' : names.join(', '));
 }
 

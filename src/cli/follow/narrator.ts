@@ -31,10 +31,9 @@ export function createNarrator(options: NarratorOptions): Narrator {
   let timer: ReturnType<typeof setInterval> | null = null;
   let said = '';
 
-  const rest = (): void => {
+  const stopTimer = (): void => {
     if (timer !== null) clearInterval(timer);
     timer = null;
-    output.live(null);
   };
   const tick = (view: JobView, next: Phase): void => {
     const line = liveLine(view, next, nowMs() - phaseSinceMs);
@@ -59,10 +58,13 @@ export function createNarrator(options: NarratorOptions): Narrator {
     }
     if (attemptOf(next) > Math.max(1, attemptOf(before))) output.status(attemptLine(view));
     phase = next;
-    rest();
+    stopTimer();
     if (next.kind === 'running' && before?.kind !== 'running') output.status(await runningLine(view, next, options));
     if (next.kind === 'array' && before?.kind !== 'array') output.status(arrayLine(view, options.hint));
-    if (next.kind === 'ended' || next.kind === 'running') return;
+    if (next.kind === 'ended' || next.kind === 'running') {
+      output.live(null);
+      return;
+    }
     tick(view, next);
     timer = setInterval(() => tick(view, next), 500);
     timer.unref();
@@ -74,7 +76,10 @@ export function createNarrator(options: NarratorOptions): Narrator {
       told = told.then(() => tell(view));
       return told;
     },
-    end: rest,
+    end() {
+      stopTimer();
+      output.live(null);
+    },
   };
 }
 
