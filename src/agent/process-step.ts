@@ -48,7 +48,8 @@ export async function runProcess(
     await endKeeping();
     if (end === null) return null;
     if (end.kind === 'timed-out') {
-      void context.stop(context.order.task.settings.graceMs);
+      // Collecting stops it once more, and says so when that fails.
+      context.stop(context.order.task.settings.graceMs).catch(() => {});
       return end;
     }
     if (end.kind === 'start-again') continue;

@@ -1,6 +1,8 @@
 import type { TaskEvent } from '../core/job/facts.ts';
 import type { TaskKey } from '../core/job/job.ts';
 import type { Order } from '../core/node/orders.ts';
+import { sleep } from '../host/clock.ts';
+import { HostError } from '../host/files.ts';
 import { type Attempt, attemptOf, type AttemptJournal, readJournal, writeJournal } from './attempt.ts';
 import { readRecords, takeClaim } from './records.ts';
 import { collect } from './steps/collect.ts';
@@ -70,7 +72,7 @@ export class TaskRunner {
         });
         continue;
       }
-      const event = await this.#perform(order);
+      const event = await this.#performWithRoom(order);
       if (event === null || this.#closed) continue;
       this.#done.add(order.step);
       if (leavesNothing(event)) this.#gone = true;
@@ -83,9 +85,23 @@ export class TaskRunner {
     return this.#stop(0);
   }
 
-  async #perform(order: Order): Promise<TaskEvent | null> {
+  /** A full disk holds up this attempt and nothing else: with room again the step is begun anew. */
+  async #performWithRoom(order: Order): Promise<TaskEvent | null> {
     const abort = new AbortController();
     this.#abort = abort;
+    try {
+      return await this.#perform(order, abort);
+    } catch (error) {
+      if (!(error instanceof HostError) || error.code !== 'ENOSPC') throw error;
+      const { diskGuard, host } = this.#node;
+      await diskGuard.giveUpBallast();
+      await sleep(host.timers, fullDiskPauseMs, abort.signal);
+      await diskGuard.waitForRoom(abort.signal);
+      return null;
+    }
+  }
+
+  async #perform(order: Order, abort: AbortController): Promise<TaskEvent | null> {
     const journal = await this.#journal(order);
     if (journal === null)
       return { kind: 'NodeFault', message: 'the records of the attempt are gone from the node', held: false };
@@ -112,7 +128,7 @@ export class TaskRunner {
     }
     if (order.begun) return null;
     const { port: wanted, nodes } = order.task.settings;
-    this.#port = wanted || nodes > 1 ? await this.#node.ports.take() : null;
+    if (wanted || nodes > 1) this.#port ??= await this.#node.ports.take();
     const journal = { task: order.task, port: this.#port };
     await writeJournal(files, this.attempt, journal);
     return journal;
@@ -142,6 +158,8 @@ export class TaskRunner {
     return 'gone';
   }
 }
+
+const fullDiskPauseMs = 1000;
 
 /** Events that are told only after the attempt's whole tree is confirmed gone. */
 function leavesNothing(event: TaskEvent): boolean {
