@@ -34,7 +34,7 @@ export async function execute(context: Context, { options }: Invocation): Promis
 
 /** `laptop  ready  4 cores  16 GiB  1 GPU`. */
 export function describeNode({ id, cpus, memoryMiB, gpus }: NodeView): string {
-  return `${id}  ready  ${cpus} cores  ${describeMiB(memoryMiB)}  ${gpus.length} ${gpus.length === 1 ? 'GPU' : 'GPUs'}`;
+  return `${id}  ready  ${cpus} ${cpus === 1 ? 'core' : 'cores'}  ${describeMiB(memoryMiB)}  ${gpus.length} ${gpus.length === 1 ? 'GPU' : 'GPUs'}`;
 }
 
 function untilSignal(context: Context): Promise<'signal'> {

@@ -37,7 +37,8 @@ export function whyOf(job: JobView): string {
   if (outcome !== null) return isSuccess(outcome) ? done : outcome.message;
   if (job.state === 'RUNNING' && array !== null) return done;
   if (job.state === 'PENDING' && waiting !== null) {
-    return waiting.reason === 'no-fit' ? `${waiting.message} (yard explain ${id})` : waiting.message;
+    const todo = waiting.reason === 'no-fit' ? `yard explain ${id}` : waiting.reason === 'no-node' ? 'yard up' : null;
+    return todo === null ? waiting.message : `${waiting.message} (${todo})`;
   }
   const phase = phaseOf(job);
   const attempt = job.attempt > 1 ? `attempt ${job.attempt}` : '';
