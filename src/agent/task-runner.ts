@@ -92,6 +92,8 @@ export class TaskRunner {
     try {
       return await this.#perform(order, abort);
     } catch (error) {
+      // The attempt was put aside under the step: whatever it missed then is missed by nobody.
+      if (this.#closed) return null;
       if (!(error instanceof HostError) || error.code !== 'ENOSPC') throw error;
       const { diskGuard, host } = this.#node;
       await diskGuard.giveUpBallast();
