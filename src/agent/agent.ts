@@ -11,6 +11,8 @@ import { createPorts } from './ports.ts';
 import { Reporter } from './reporter.ts';
 import { retireAttempt } from './retire.ts';
 import { createSetupShelf } from './setup-shelf.ts';
+import { openStartJournal } from './start-journal.ts';
+import { endedDirectory } from './attempt.ts';
 import type { NodeContext } from './task-context.ts';
 import { TaskRunner } from './task-runner.ts';
 
@@ -72,7 +74,7 @@ export class Agent {
   /** Lets go of everything. Processes run on. */
   async close(options: { readonly leave: boolean }): Promise<void> {
     if (this.#closed.signal.aborted) return;
-    this.#closed.abort();
+    this.#closed.abort('closed');
     this.#unfollow();
     this.#reporter.close();
     for (const runner of this.#runners.values()) runner.close();
@@ -82,8 +84,15 @@ export class Agent {
   }
 
   async #readInventory(): Promise<readonly TaskKey[]> {
-    const entries = (await this.#context.host.files.list(`${this.#context.directory}/attempts`)) ?? [];
-    return entries.flatMap(({ name }) => parseTaskKey(name) ?? []);
+    const { host, directory, startJournal } = this.#context;
+    const living = ((await host.files.list(`${directory}/attempts`)) ?? []).map(({ name }) => name);
+    const names = new Set(living);
+    for (const name of startJournal.known) {
+      // Begun, and neither among the living nor put aside: its directory did not survive.
+      if (!names.has(name) && (await host.files.stat(endedDirectory(directory, name))) === null) names.add(name);
+    }
+    await startJournal.keepOnly(living);
+    return [...names].flatMap((name) => parseTaskKey(name) ?? []);
   }
 
   #apply(changes: readonly OrderChange[]): void {
@@ -175,5 +184,6 @@ async function createContext(options: AgentOptions): Promise<NodeContext> {
     ports: await createPorts(host),
     diskGuard: await createDiskGuard(host, directory),
     setupShelf: createSetupShelf(host, `${directory}/setups`),
+    startJournal: await openStartJournal(host, `${directory}/starts`),
   };
 }

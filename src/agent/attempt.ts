@@ -1,12 +1,11 @@
 import { type TaskKey, taskKeyText } from '../core/job/job.ts';
-import type { TaskOrder } from '../core/node/orders.ts';
 import type { Files } from '../host/files.ts';
 
 /**
  * One attempt's place on the disk. Everything the agent knows of it is here, so that the next agent knows as much:
  *
  *     attempts/<job>.<index>.<rank>.<attempt>/   while it is alive; ended/… afterwards
- *       task.json   the order, as it was taken
+ *       port        what was taken for it, where it asked for one
  *       work/       the task's work directory and outputs root
  *       setup.* run.*   records and logs
  */
@@ -19,12 +18,6 @@ export interface Attempt {
   readonly mark: string;
 }
 
-/** What is kept beside the order. */
-export interface AttemptJournal {
-  readonly task: TaskOrder;
-  readonly port: number | null;
-}
-
 export function attemptOf(nodeDirectory: string, node: string, key: TaskKey): Attempt {
   const name = taskKeyText(key);
   const directory = `${nodeDirectory}/attempts/${name}`;
@@ -35,15 +28,22 @@ export function endedDirectory(nodeDirectory: string, name: string): string {
   return `${nodeDirectory}/ended/${name}`;
 }
 
-export async function readJournal(files: Files, attempt: Attempt): Promise<AttemptJournal | null> {
-  const bytes = await files.read(`${attempt.directory}/task.json`);
-  return bytes === null ? null : (JSON.parse(new TextDecoder().decode(bytes)) as AttemptJournal);
+/** Makes the attempt's directory. False when it is there already: an agent has begun with the attempt before. */
+export async function createAttempt(files: Files, attempt: Attempt): Promise<boolean> {
+  const isNew = await files.createDirectory(attempt.directory, { mode: 0o700 });
+  if (isNew) await files.createDirectory(attempt.workdir, { mode: 0o700 });
+  return isNew;
 }
 
-export async function writeJournal(files: Files, attempt: Attempt, journal: AttemptJournal): Promise<void> {
-  await files.makeDirectory(attempt.directory, { mode: 0o700 });
-  const bytes = new TextEncoder().encode(JSON.stringify(journal));
-  await files.writeAtomic(`${attempt.directory}/task.json`, bytes, { mode: 0o600 });
+/** The port that an agent took for the attempt; null when none was. */
+export async function readPort(files: Files, attempt: Attempt): Promise<number | null> {
+  const bytes = await files.read(`${attempt.directory}/port`);
+  return bytes === null ? null : Number(new TextDecoder().decode(bytes));
+}
+
+/** Kept before anything can use it: the next agent must not give it to another task. */
+export async function writePort(files: Files, attempt: Attempt, port: number): Promise<void> {
+  await files.writeAtomic(`${attempt.directory}/port`, new TextEncoder().encode(String(port)), { mode: 0o600 });
 }
 
 /** How often agents may begin a step of an attempt before it is taken to be what ends them (C31). */

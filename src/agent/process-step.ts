@@ -82,7 +82,7 @@ function keepLongLogs(context: TaskContext, label: Label): () => Promise<void> {
   });
   return async () => {
     cancel();
-    ended.abort();
+    ended.abort('ended');
     await keeping;
   };
 }
@@ -95,6 +95,7 @@ async function startOrAdopt(
   env: Readonly<Record<string, string>>,
 ): Promise<Started | Extract<ProcessEnd, { kind: 'fault' }> | null> {
   const { host, attempt } = context;
+  if (context.isFresh) return start(context, label, env);
   const adoption = await adoptProcess({ host, directory: attempt.directory, label });
   switch (adoption.kind) {
     case 'ended':
@@ -125,9 +126,10 @@ async function start(
     await diskGuard.waitForRoom(signal);
     if (signal.aborted) return null;
     try {
-      if (!(await countBeginning(host.files, attempt, label))) {
+      if (!context.isFresh && !(await countBeginning(host.files, attempt, label))) {
         return { kind: 'fault', message: `starting ${label} ended the agent again and again`, held: false };
       }
+      await context.startJournal.record(attempt.name);
       const { nonce } = await startProcess({
         host,
         directory: attempt.directory,
@@ -136,7 +138,7 @@ async function start(
         env,
         workdir: attempt.workdir,
         mark: attempt.mark,
-        maxProcesses: mostProcesses,
+        maxProcesses: null,
         memoryMiB: memoryMiB > 0 ? memoryMiB : null,
         bell: context.bell,
       });
@@ -151,9 +153,6 @@ async function start(
   }
 }
 
-/** A task may not take every process id of its machine (R4.42). */
-const mostProcesses = 32_768;
-
 function commandOf(script: Script, args: readonly string[]): Command {
   if (typeof script === 'string') return { kind: 'script', text: script, arguments: args };
   return { kind: 'argv', argv: [...script, ...args] };
@@ -163,8 +162,8 @@ function commandOf(script: Script, args: readonly string[]): Command {
 async function settle(context: TaskContext, end: End): Promise<ProcessEnd> {
   switch (end.kind) {
     case 'ended': {
-      const swept = await context.stop(sweepGraceMs);
-      if (swept === 'unkillable') return unkillable();
+      const isAlone = end.exit.kind !== 'fault' && end.exit.alone;
+      if (!isAlone && (await context.stop(sweepGraceMs)) === 'unkillable') return unkillable();
       const search = { mark: context.attempt.mark, directory: context.attempt.directory, leader: null };
       const verdict = await context.host.processes.release(search);
       const { exit } = end;

@@ -22,8 +22,9 @@ export interface RunRecord {
 }
 
 export type ExitRecord =
-  | { readonly kind: 'exited'; readonly exitCode: number; readonly atMs: number }
-  | { readonly kind: 'killed'; readonly signal: number; readonly atMs: number }
+  /** `alone`: nothing of the command's tree was left when it ended; false where the shim cannot know. */
+  | { readonly kind: 'exited'; readonly exitCode: number; readonly atMs: number; readonly alone: boolean }
+  | { readonly kind: 'killed'; readonly signal: number; readonly atMs: number; readonly alone: boolean }
   /** The command was never started; `message` says why. */
   | { readonly kind: 'fault'; readonly message: string; readonly atMs: number };
 
@@ -50,9 +51,9 @@ export async function readRecords(place: RecordPlace): Promise<Records> {
   return { start, claim, run: await readRunRecord(place), exit };
 }
 
-/** Writes the journal entry and waits until it is on the disk. */
+/** Writes what the start was decided with. The node's start journal is what survives a power loss; this survives the agent. */
 export async function writeStartRecord(place: RecordPlace, record: StartRecord): Promise<void> {
-  await place.files.writeAtomic(startPath(place), encode(record), { mode: 0o600, sync: true });
+  await place.files.write(startPath(place), encode(record), { mode: 0o600 });
 }
 
 /** Takes the claim for the agent. True means that nothing ran under this nonce, nor ever will. */
@@ -65,8 +66,9 @@ export async function readExitRecord(place: RecordPlace): Promise<ExitRecord | n
   const fields = await readFields(place.files, path);
   if (fields === null) return null;
   const atMs = await modifiedAtMs(place.files, path);
-  if (typeof fields.code === 'number') return { kind: 'exited', exitCode: fields.code, atMs };
-  if (typeof fields.signal === 'number') return { kind: 'killed', signal: fields.signal, atMs };
+  const alone = fields.alone === true;
+  if (typeof fields.code === 'number') return { kind: 'exited', exitCode: fields.code, atMs, alone };
+  if (typeof fields.signal === 'number') return { kind: 'killed', signal: fields.signal, atMs, alone };
   if (typeof fields.fault === 'string') {
     return { kind: 'fault', message: await describeFault(place, fields.fault), atMs };
   }

@@ -34,7 +34,7 @@ export class Reporter {
   }
 
   close(): void {
-    this.#closed.abort();
+    this.#closed.abort('closed');
   }
 
   #start(): void {

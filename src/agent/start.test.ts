@@ -19,9 +19,12 @@ describe.each(ways)('a start through $name', ({ options }) => {
 
   const exited = (exitCode: number) => ({
     kind: 'ended',
-    exit: { kind: 'exited', exitCode, atMs: expect.any(Number) },
+    exit: { kind: 'exited', exitCode, atMs: expect.any(Number), alone: expect.any(Boolean) },
   });
-  const killed = (signal: number) => ({ kind: 'ended', exit: { kind: 'killed', signal, atMs: expect.any(Number) } });
+  const killed = (signal: number) => ({
+    kind: 'ended',
+    exit: { kind: 'killed', signal, atMs: expect.any(Number), alone: expect.any(Boolean) },
+  });
 
   it('records the exit code, and keeps both streams [S7]', async () => {
     const attempt = node.newAttempt();

@@ -7,6 +7,7 @@ import type { DiskGuard } from './disk-guard.ts';
 import type { ExitWatch } from './exit-watch.ts';
 import type { Ports } from './ports.ts';
 import type { SetupShelf } from './setup-shelf.ts';
+import type { StartJournal } from './start-journal.ts';
 
 /** What the whole node shares. */
 export interface NodeContext {
@@ -22,6 +23,7 @@ export interface NodeContext {
   readonly ports: Ports;
   readonly diskGuard: DiskGuard;
   readonly setupShelf: SetupShelf;
+  readonly startJournal: StartJournal;
   readonly bell: string;
 }
 
@@ -31,6 +33,8 @@ export interface TaskContext extends NodeContext {
   readonly order: Order;
   /** Port of the task, or null when it asks for none. */
   readonly port: number | null;
+  /** This agent made the attempt's directory and has not begun with this step before: no records of it can exist. */
+  readonly isFresh: boolean;
   /** Aborted when another step is ordered: the step lets go and returns null; processes are not touched. */
   readonly signal: AbortSignal;
   /** Reports something before the step ends. */

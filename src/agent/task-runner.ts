@@ -3,8 +3,9 @@ import type { TaskKey } from '../core/job/job.ts';
 import type { Order } from '../core/node/orders.ts';
 import { sleep } from '../host/clock.ts';
 import { HostError } from '../host/files.ts';
-import { type Attempt, attemptOf, type AttemptJournal, readJournal, writeJournal } from './attempt.ts';
-import { readRecords, takeClaim } from './records.ts';
+import { settleOwner } from './adopt.ts';
+import { type Attempt, attemptOf, createAttempt, readPort, writePort } from './attempt.ts';
+import { readStartRecord } from './records.ts';
 import { collect } from './steps/collect.ts';
 import { materialise } from './steps/materialise.ts';
 import { prepare } from './steps/prepare.ts';
@@ -31,6 +32,9 @@ export class TaskRunner {
   #closed = false;
   #gone = false;
   #port: number | null = null;
+  #isOpen = false;
+  #isNew = false;
+  readonly #begun = new Set<Order['step']>();
 
   constructor(node: NodeContext, key: TaskKey, report: (event: TaskEvent) => void) {
     this.#node = node;
@@ -50,7 +54,7 @@ export class TaskRunner {
   setOrder(order: Order): void {
     const stepChanged = order.step !== this.#order?.step;
     this.#order = order;
-    if (stepChanged) this.#abort?.abort();
+    if (stepChanged) this.#abort?.abort('another step');
     else if (order.stop !== null && this.#stopping !== null) void this.#stop(order.stop.graceMs);
     this.#wake();
   }
@@ -58,7 +62,7 @@ export class TaskRunner {
   /** Lets go of everything; processes run on. */
   close(): void {
     this.#closed = true;
-    this.#abort?.abort();
+    this.#abort?.abort('another step');
     this.#wake();
   }
 
@@ -104,14 +108,17 @@ export class TaskRunner {
   }
 
   async #perform(order: Order, abort: AbortController): Promise<TaskEvent | null> {
-    const journal = await this.#journal(order);
-    if (journal === null)
+    if (!(await this.#openAttempt(order))) {
       return { kind: 'NodeFault', message: 'the records of the attempt are gone from the node', held: false };
+    }
+    const isFresh = this.#isNew && !this.#begun.has(order.step);
+    this.#begun.add(order.step);
     const context: TaskContext = {
       ...this.#node,
       attempt: this.attempt,
       order,
-      port: journal.port,
+      port: this.#port,
+      isFresh,
       signal: abort.signal,
       tell: this.#report,
       stop: (graceMs) => this.#stop(graceMs),
@@ -119,21 +126,22 @@ export class TaskRunner {
     return abort.signal.aborted ? null : work[order.step](context);
   }
 
-  /** The attempt's journal, written before anything is done for it; null when it was there once and is no more. */
-  async #journal(order: Order): Promise<AttemptJournal | null> {
-    const { files } = this.#node.host;
-    const known = await readJournal(files, this.attempt);
-    if (known !== null) {
-      if (known.port !== null && this.#port === null) this.#node.ports.hold(known.port);
-      this.#port = known.port;
-      return known;
-    }
-    if (order.begun) return null;
+  /** The attempt's directory and port, made before anything is done for it; false when they were there once and are no more. */
+  async #openAttempt(order: Order): Promise<boolean> {
+    const { host, ports } = this.#node;
+    if (this.#isOpen) return true;
+    this.#isNew = await createAttempt(host.files, this.attempt);
+    if (this.#isNew && order.begun) return false;
     const { port: wanted, nodes } = order.task.settings;
-    if (wanted || nodes > 1) this.#port ??= await this.#node.ports.take();
-    const journal = { task: order.task, port: this.#port };
-    await writeJournal(files, this.attempt, journal);
-    return journal;
+    const known = this.#isNew ? null : await readPort(host.files, this.attempt);
+    if (known !== null) ports.hold(known);
+    this.#port = known;
+    if (known === null && (wanted || nodes > 1)) {
+      this.#port = await ports.take();
+      await writePort(host.files, this.attempt, this.#port);
+    }
+    this.#isOpen = true;
+    return true;
   }
 
   /** One ladder at a time; a shorter grace overtakes the longer one that is under way. */
@@ -150,12 +158,12 @@ export class TaskRunner {
     const { host } = this.#node;
     const { directory, mark } = this.attempt;
     for (const label of ['run', 'setup'] as const) {
-      const { start, claim } = await readRecords({ files: host.files, directory, label });
+      const place = { files: host.files, directory, label };
+      const start = await readStartRecord(place);
       if (start === null) continue;
-      // Whoever has the claim decides: taken here, no shim will ever start the command.
-      if (claim === null && (await takeClaim({ files: host.files, directory, label }, start.nonce))) continue;
-      const shim = claim !== null && claim !== 'torn' && claim.kind === 'shim' ? claim.shim : null;
-      return stopTree({ host, mark, directory, shim, graceMs });
+      const owner = await settleOwner(host, place, start.nonce);
+      if (owner.kind === 'agent') continue;
+      return stopTree({ host, mark, directory, shim: owner.kind === 'shim' ? owner.shim : null, graceMs });
     }
     return 'gone';
   }

@@ -1,6 +1,8 @@
-import { attemptOf, readJournal } from '../agent/attempt.ts';
+import { attemptOf, readPort } from '../agent/attempt.ts';
 import { environmentOf } from '../agent/environment.ts';
 import { createSetupShelf } from '../agent/setup-shelf.ts';
+import { taskKeyText } from '../core/job/job.ts';
+import { orderFor } from '../core/node/orders.ts';
 import { refuse } from '../core/refusal.ts';
 import type { ExecPlan } from './api.ts';
 import type { Embedded } from './embedded.ts';
@@ -16,18 +18,21 @@ export async function execPlan(embedded: Embedded, reference: { id: string; part
   const { key, task } = oneTask(job, reference.part);
   const nodeDirectory = `${home}/nodes/${task.node}`;
   const attempt = attemptOf(nodeDirectory, task.node, key);
-  const journal = await readJournal(host.files, attempt);
-  if (journal === null || job.outcome !== null) {
+  const order = orderFor(job, taskKeyText(key));
+  if (order === null || (await host.files.stat(attempt.workdir)) === null) {
     throw new RefusalError(
       refuse('WRONG_STATE', `${job.id} does not run: there is nothing to run a command beside`, {
         hint: `yard logs ${job.id}`,
       }),
     );
   }
-  const lastingFolder = await createSetupShelf(host, `${nodeDirectory}/setups`).folderFor(
-    journal.task,
-    attempt.workdir,
-  );
-  const env = environmentOf({ attempt, task: journal.task, port: journal.port, lastingFolder, agent: process.env });
+  const lastingFolder = await createSetupShelf(host, `${nodeDirectory}/setups`).folderFor(order.task, attempt.workdir);
+  const env = environmentOf({
+    attempt,
+    task: order.task,
+    port: await readPort(host.files, attempt),
+    lastingFolder,
+    agent: process.env,
+  });
   return { node: task.node, workdir: attempt.workdir, env };
 }

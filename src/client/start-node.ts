@@ -63,7 +63,7 @@ async function serve(
     capacity,
     advertise: options.advertise ?? '127.0.0.1',
     version,
-    environment: process.env,
+    environment: { ...process.env },
     onFault: (error) => fail(error instanceof Error ? error : new Error(String(error))),
   });
   const timers = new AbortController();
@@ -73,7 +73,7 @@ async function serve(
     failed,
     liveTasks: () => agent.liveTasks(),
     async close() {
-      timers.abort();
+      timers.abort('closed');
       await agent.close({ leave: true });
       await host.files.remove(`${directory}/agent.json`);
       lock.release();

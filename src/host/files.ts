@@ -73,6 +73,10 @@ export interface Files {
   /** Also makes the parents; an existing directory is fine. `sync` makes its own name survive power loss. */
   makeDirectory(path: string, options?: { mode?: number; sync?: boolean }): Promise<void>;
   /** Replaces a file at `to`. `sync` makes the new name survive power loss. */
+  /** Makes one directory whose parent exists; false when the path is taken already. */
+  createDirectory(path: string, options: { mode: number }): Promise<boolean>;
+  /** Removes an empty directory; false when it is not empty, or absent. */
+  removeEmptyDirectory(path: string): Promise<boolean>;
   rename(from: string, to: string, options?: { sync?: boolean }): Promise<void>;
   /** Recursive; an absent path is fine. */
   remove(path: string): Promise<void>;

@@ -6,18 +6,18 @@ import { materialisedPath } from '../materialised.ts';
 import type { StepWork } from '../task-context.ts';
 
 /** Writes the pushed workspace into the work directory, once; a half-written one of an earlier agent is begun anew. */
-export const materialise: StepWork = async ({ host, store, attempt, order, signal }) => {
+export const materialise: StepWork = async ({ host, store, attempt, order, signal, isFresh }) => {
   const { workspace } = order.task;
   if (workspace === null) return { kind: 'WorkspaceMaterialized' };
   const recordPath = materialisedPath(attempt);
-  if ((await host.files.stat(recordPath)) !== null) return { kind: 'WorkspaceMaterialized' };
-  if (!(await countBeginning(host.files, attempt, 'materialize'))) {
+  if (!isFresh && (await host.files.stat(recordPath)) !== null) return { kind: 'WorkspaceMaterialized' };
+  if (!isFresh && !(await countBeginning(host.files, attempt, 'materialize'))) {
     return { kind: 'NodeFault', message: 'writing the workspace ended the agent again and again', held: false };
   }
   const bytes = await store.get(workspace.manifest);
   if (bytes === null) return { kind: 'NodeFault', message: 'the workspace is not in the blob store', held: false };
   try {
-    await host.files.remove(attempt.workdir);
+    if (!isFresh) await host.files.remove(attempt.workdir);
     const written = await materialiseTree({
       manifest: decodeManifest(bytes),
       store,

@@ -6,7 +6,6 @@ import type { StepWork, TaskContext } from '../task-context.ts';
 /** Runs the command to its end. The exit code is authoritative (S7). */
 export const run: StepWork = async (context) => {
   const { host, attempt, order, port, environment, setupShelf } = context;
-  await host.files.makeDirectory(attempt.workdir, { mode: 0o700 });
   const lastingFolder = await setupShelf.folderFor(order.task, attempt.workdir);
   const env = environmentOf({ attempt, task: order.task, port, lastingFolder, agent: environment });
   const ended = new AbortController();
@@ -25,7 +24,7 @@ export const run: StepWork = async (context) => {
         return { kind: 'JobExited', exitCode: end.exitCode, signal: end.signal, detail: end.detail };
     }
   } finally {
-    ended.abort();
+    ended.abort('ended');
   }
 };
 

@@ -12,11 +12,16 @@ const basesName = 'cgroup-bases';
 export interface Cgroups {
   /** Returns the files that a process writes `0` to in order to join; empty where no cgroup could be made. */
   create(mark: string, limits: CgroupLimits): readonly string[];
+  /** The cgroup that all attempts without limits of their own share: a fork bomb ends at its limit, not at the machine's (R4.42). */
+  share(): readonly string[];
   members(mark: string): ReadonlySet<number>;
   /** Kills all members at once, where the kernel can (`cgroup.kill`, Linux 5.14). */
   kill(mark: string): void;
   release(mark: string): Promise<LimitVerdict>;
 }
+
+/** Most processes of all attempts of a node that share its cgroup. */
+const mostProcesses = 32_768;
 
 export interface CgroupLimits {
   readonly maxProcesses: number | null;
@@ -28,6 +33,7 @@ export function createCgroups(directory: string): Cgroups {
   const basesPath = join(directory, basesName);
   const bases = new Set(readOrEmpty(basesPath).split('\n').filter(Boolean));
   let usable: readonly CgroupHierarchy[] | null = null;
+  let shared: readonly string[] | null = null;
   const pathsOf = (mark: string): string[] => [...bases].map((base) => join(base, nameOf(mark)));
 
   return {
@@ -44,6 +50,15 @@ export function createCgroups(directory: string): Cgroups {
       // A hierarchy that refused once (read-only, not delegated) will refuse for every attempt.
       usable = usable.filter((hierarchy) => !wanted.includes(hierarchy) || made.includes(hierarchy));
       return made.map(({ base }) => join(base, nameOf(mark), 'cgroup.procs'));
+    },
+    share: () => {
+      if (shared !== null) return shared;
+      usable ??= findCgroupHierarchies();
+      const limits = { maxProcesses: mostProcesses, memoryMiB: null };
+      const name = nameOf(directory);
+      const made = usable.filter((one) => one.controllers.has('pids') && make(one, name, limits));
+      shared = made.map(({ base }) => join(base, name, 'cgroup.procs'));
+      return shared;
     },
     members: (mark) => new Set(pathsOf(mark).flatMap(readMembers)),
     kill: (mark) => pathsOf(mark).forEach(killAll),

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readlinkSync,
   realpathSync,
+  rmdirSync,
   statfsSync,
   statSync,
   symlinkSync,
@@ -28,7 +29,7 @@ import {
   writeWhole,
 } from './file-writes.ts';
 import { mapInSlices } from './slices.ts';
-import { failing, onPath } from './system-error.ts';
+import { codeOf, failing, onPath } from './system-error.ts';
 import { watchPath } from './watch.ts';
 
 /** The real file system. Small calls are synchronous inside, large and flushing ones go through the thread pool. */
@@ -48,6 +49,9 @@ export function createNodeFiles(): Files {
         mkdirSync(path, { recursive: true, ...(options?.mode === undefined ? {} : { mode: options.mode }) });
         if (options?.sync) await syncDirectory(dirname(path));
       }),
+    createDirectory: (path, { mode }) => failing(path, () => succeeds(() => mkdirSync(path, { mode }), ['EEXIST'])),
+    removeEmptyDirectory: (path) =>
+      failing(path, () => succeeds(() => rmdirSync(path), ['ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR'])),
     rename: (from, to, options) => renameOver(from, to, options?.sync === true),
     remove: (path) => failing(path, () => promises.rm(path, { recursive: true, force: true })),
     symlink: (target, path) => failing(path, () => symlinkSync(target, path)),
@@ -68,6 +72,17 @@ export function createNodeFiles(): Files {
       }),
     watch: watchPath,
   };
+}
+
+/** False for the failures that are answers. */
+function succeeds(call: () => void, answers: readonly string[]): boolean {
+  try {
+    call();
+    return true;
+  } catch (error) {
+    if (answers.includes(codeOf(error) ?? '')) return false;
+    throw error;
+  }
 }
 
 function lstatOrNull(path: string): FileStat | null {

@@ -1,7 +1,8 @@
 /**
  * The launcher, in the Perl that nearly every system has: it reads launches from stdin and forks a shim for each,
  * without the cost of starting a program. Its shims leave the records that the `sh` shim leaves, under the same names,
- * and know true wait statuses. They are subreapers on Linux: whatever the job leaves behind stays their descendant.
+ * and know true wait statuses. They are subreapers on Linux: whatever the job leaves behind stays their descendant, so
+ * that a shim with no child left knows, and records, that the whole tree is gone.
  *
  * A launch is four bytes of length (big endian) and that many bytes of fields, separated by NUL. The answer is one byte
  * once the shim has been forked. End of stdin ends the launcher; its shims do not notice.
@@ -76,6 +77,7 @@ sub shim {
   }
   POSIX::sigprocmask(POSIX::SIG_UNBLOCK(), $signals);
   my $status = wait_for($job);
+  $launch->{alone} = $prctl && waitpid(-1, POSIX::WNOHANG()) == -1;
   finish($launch, '"fault":"start"') if !-s "$base.run.json";
   my $signal = $status & 127;
   finish($launch, $signal ? qq("code":null,"signal":$signal) : sprintf('"code":%d,"signal":null', $status >> 8));
@@ -127,6 +129,7 @@ sub wait_for {
 
 sub finish {
   my ($launch, $fields) = @_;
+  $fields .= ',"alone":true' if $launch->{alone};
   record("$launch->{base}.exit.json", O_TRUNC, $fields) or POSIX::_exit(1);
   if (length($launch->{bell}) && sysopen(my $bell, $launch->{bell}, O_WRONLY | O_CREAT | O_APPEND, 0600)) {
     syswrite($bell, "$launch->{directory}\n");

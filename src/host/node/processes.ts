@@ -33,7 +33,10 @@ export function createNodeProcesses(options: NodeProcessesOptions): NodeProcesse
   const launch = async (order: Launch): Promise<void> => {
     refuseNul(order);
     const { maxProcesses, memoryMiB } = order;
-    const groups = cgroups.create(order.mark, { maxProcesses, memoryMiB });
+    const hasLimits = maxProcesses !== null || memoryMiB !== null;
+    // Making a cgroup costs as much as starting a process, so only limits of its own are worth one.
+    const groups =
+      hasLimits || launcher === null ? cgroups.create(order.mark, { maxProcesses, memoryMiB }) : cgroups.share();
     const started = (await launcher?.launch(order, bootId, groups)) ?? false;
     // When the launcher died the shim is asked as well: whichever of the two creates the claim runs the command.
     if (!started) await launchShim({ ...options, launch: order, bootId, groups });
