@@ -11,7 +11,7 @@ import { landOutputs, viewOutputs } from './outputs.ts';
 import { RefusalError } from './refusal-error.ts';
 import { retry } from './retry.ts';
 import { viewSettings } from './settings-view.ts';
-import { watchJob } from './watch-job.ts';
+import { waitForEnd, watchJob } from './watch-job.ts';
 
 export function createJobHandle(embedded: Embedded, reference: { id: string; part: number | null }): JobHandle {
   const { id, part } = reference;
@@ -24,11 +24,7 @@ export function createJobHandle(embedded: Embedded, reference: { id: string; par
       return view(embedded, await requireJob(embedded, id));
     },
     watch: (options) => watchJob(embedded, id, options?.signal),
-    async wait(options) {
-      let last: JobView | null = null;
-      for await (const next of watchJob(embedded, id, options?.signal)) last = next;
-      return last ?? handle.view();
-    },
+    wait: (options) => waitForEnd(embedded, id, options?.signal),
     async *logs(options: LogOptions = {}) {
       for await (const chunk of followLogs(embedded, reference, options)) yield chunk.text;
     },
