@@ -17,7 +17,7 @@ function killAfterMs(round: number): number {
   return round % 3 === 0 ? Math.random() * 5 : Math.random() * 450;
 }
 
-function after(ms: number): Promise<void> {
+function pause(ms: number): Promise<void> {
   return new Promise((done) => setTimeout(done, ms));
 }
 
@@ -77,7 +77,7 @@ describe('a job runs once, whatever dies around it', () => {
       const known = new Set(attempts());
       const id = await submitJob(round);
       await begun(known).catch(() => {});
-      await after(killAfterMs(round));
+      await pause(killAfterMs(round));
       agent.child.kill('SIGKILL');
       await agent.finished;
       agent = startAgent();
@@ -106,7 +106,7 @@ describe('a job runs once, whatever dies around it', () => {
       await run.printed(/both\d+-\w{6}/);
       const id = /(both\d+-\w{6})/.exec(run.stderr())?.[1] ?? '';
       await begun(known).catch(() => {});
-      await after(killAfterMs(round));
+      await pause(killAfterMs(round));
       run.child.kill('SIGKILL');
       await run.finished;
       const agent = startDefaultAgent();
@@ -135,7 +135,7 @@ describe('a job runs once, whatever dies around it', () => {
       ]);
       await run.printed(/cli\d+-\w{6}/);
       const id = /(cli\d+-\w{6})/.exec(run.stderr())?.[1] ?? '';
-      await after(killAfterMs(round));
+      await pause(killAfterMs(round));
       run.child.kill('SIGKILL');
       await run.finished;
       await ranOnce(id);

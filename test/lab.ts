@@ -182,4 +182,4 @@ export async function until(condition: () => boolean | Promise<boolean>, what = 
 }
 
 /** Suites that run at length take their full size when asked for by name: `RUNYARD_FULL=1`. */
-export const isFull = process.env['RUNYARD_FULL'] === '1';
+export const isFull = process.env.RUNYARD_FULL === '1';

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Runyard } from '../src/client/runyard.ts';
 import { ControlPlane } from '../src/control/control-plane.ts';
 import { loadState, saveState, stateHash } from '../src/control/snapshots.ts';
+import { evolve } from '../src/core/evolve.ts';
 import type { Fact } from '../src/core/fact.ts';
-import { Runyard } from '../src/client/runyard.ts';
+import { emptyState } from '../src/core/state.ts';
 import { createNodeHost } from '../src/host/node/node-host.ts';
 import { createNodeProcesses } from '../src/host/node/processes.ts';
-import { evolve } from '../src/core/evolve.ts';
-import { emptyState } from '../src/core/state.ts';
 import { openSqliteLog } from '../src/log/sqlite.ts';
 import { isFull } from './lab.ts';
 

@@ -1,8 +1,8 @@
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { ControlPlane } from '../control/control-plane.ts';
+import type { ExecuteOptions } from '../control/decide-batch.ts';
 import type { Answer, Command } from '../core/command.ts';
 import { isRefusal } from '../core/refusal.ts';
-import type { ExecuteOptions } from '../control/control-plane.ts';
 import type { Host } from '../host/host.ts';
 import { RefusalError } from './refusal-error.ts';
 

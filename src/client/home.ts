@@ -6,7 +6,7 @@ import { RefusalError } from './refusal-error.ts';
 
 /** The home as an absolute path, made when it is absent; refused when others may look into it (G8, R4.26). */
 export function prepareHome(wanted: string | undefined): Promise<string> {
-  const home = resolve(wanted ?? process.env['RUNYARD_HOME'] ?? join(homedir(), '.runyard'));
+  const home = resolve(wanted ?? process.env.RUNYARD_HOME ?? join(homedir(), '.runyard'));
   const isNew = mkdirSync(home, { recursive: true, mode: 0o700 }) !== undefined;
   if (isNew) chmodSync(home, 0o700);
   const { mode, uid } = statSync(home);

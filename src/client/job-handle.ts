@@ -1,6 +1,6 @@
-import { whyWaiting } from '../core/placement/waiting.ts';
 import { type Job, jobState } from '../core/job/job.ts';
 import { type JobView, viewJob } from '../core/job/view.ts';
+import { whyWaiting } from '../core/placement/waiting.ts';
 import { refuse } from '../core/refusal.ts';
 import type { Explanation, JobHandle, LogOptions } from './api.ts';
 import { type Embedded, execute } from './embedded.ts';

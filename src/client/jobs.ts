@@ -1,17 +1,17 @@
 import { jobOfRecord } from '../control/archive.ts';
 import type { Job } from '../core/job/job.ts';
 import { type JobView, viewJob } from '../core/job/view.ts';
-import { mergeSettings } from '../core/profile/settings.ts';
-import { whyNotPlaced } from '../core/placement/waiting.ts';
 import { fitOnNode, isAllocation } from '../core/placement/fit.ts';
+import { whyNotPlaced } from '../core/placement/waiting.ts';
+import { mergeSettings } from '../core/profile/settings.ts';
 import type { Submission } from '../wire/submission.ts';
 import type { JobFilter, JobHandle, Jobs, Preview } from './api.ts';
 import type { Embedded } from './embedded.ts';
 import { resolveJob } from './find-job.ts';
 import { createJobHandle } from './job-handle.ts';
+import { profileLayers } from './profiles.ts';
 import { viewSettings } from './settings-view.ts';
 import { submit } from './submit.ts';
-import { profileLayers } from './profiles.ts';
 
 export function createJobs(embedded: Embedded): Jobs {
   return {

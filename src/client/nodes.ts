@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { type Node as ClusterNode } from '../core/node/node.ts';
+import type { Node as ClusterNode } from '../core/node/node.ts';
 import { type NodeView, viewNode } from '../core/node/view.ts';
 import { refuse } from '../core/refusal.ts';
 import { takeExclusiveLock } from '../log/exclusive-lock.ts';

@@ -1,9 +1,9 @@
+import { attemptOf } from '../agent/attempt.ts';
+import { readMaterialised } from '../agent/materialised.ts';
 import { collectOutputs } from '../blobs/collect.ts';
 import { landTree } from '../blobs/land.ts';
 import type { Manifest } from '../blobs/manifest.ts';
 import { decodeManifest } from '../blobs/manifest-codec.ts';
-import { readMaterialised } from '../agent/materialised.ts';
-import { attemptOf } from '../agent/attempt.ts';
 import type { Job, Output } from '../core/job/job.ts';
 import type { OutputView } from '../core/job/view.ts';
 import { refuse } from '../core/refusal.ts';
@@ -11,8 +11,8 @@ import type { LandedOutput } from './api.ts';
 import type { Embedded } from './embedded.ts';
 import { requireJob } from './job-handle.ts';
 import { RefusalError } from './refusal-error.ts';
-import { withTreeRefusals } from './tree-errors.ts';
 import { type PlacedTask, tasksOf } from './task-place.ts';
+import { withTreeRefusals } from './tree-errors.ts';
 
 const liveDeadlineMs = 10 * 60_000;
 

@@ -1,5 +1,5 @@
-import { refuse } from '../core/refusal.ts';
 import type { SettingsLayer } from '../core/profile/settings.ts';
+import { refuse } from '../core/refusal.ts';
 import type { State } from '../core/state.ts';
 import { parseProfileDocument } from '../wire/parse-document.ts';
 import type { Profiles } from './api.ts';

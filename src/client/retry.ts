@@ -1,6 +1,6 @@
-import { refuse } from '../core/refusal.ts';
-import { isSuccess } from '../core/reason.ts';
 import { type Job, jobState } from '../core/job/job.ts';
+import { isSuccess } from '../core/reason.ts';
+import { refuse } from '../core/refusal.ts';
 import type { Embedded } from './embedded.ts';
 import { loadJob } from './find-job.ts';
 import { RefusalError } from './refusal-error.ts';

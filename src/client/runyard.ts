@@ -9,11 +9,11 @@ import type { EventView, Jobs, Nodes, Profiles, PruneReport, RunyardClient } fro
 import type { Embedded } from './embedded.ts';
 import { followEvents } from './events.ts';
 import { factFormats } from './fact-formats.ts';
+import { prepareHome } from './home.ts';
 import { createJobs } from './jobs.ts';
 import { createNodes } from './nodes.ts';
 import { createProfiles } from './profiles.ts';
 import { prune } from './prune.ts';
-import { prepareHome } from './home.ts';
 
 export interface OpenOptions {
   /** Default: `RUNYARD_HOME`, else `~/.runyard`. */

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { customRandom } from 'nanoid';
+import { pushTree } from '../blobs/push.ts';
 import type { SubmitJob } from '../core/command.ts';
+import { checkSpec } from '../core/job/check-spec.ts';
 import { idAlphabet, idSuffixLength } from '../core/job/job-id.ts';
 import type { WorkspaceRef } from '../core/job/spec.ts';
-import { checkSpec } from '../core/job/check-spec.ts';
 import { refuse } from '../core/refusal.ts';
-import { pushTree } from '../blobs/push.ts';
 import { parseJobDocument } from '../wire/parse-document.ts';
 import type { Submission } from '../wire/submission.ts';
 import type { PushProgress, SubmissionDocument, SubmitOptions } from './api.ts';

@@ -1,30 +1,20 @@
 import type { Answer, Command } from '../core/command.ts';
-import { step } from '../core/engine.ts';
 import { evolve } from '../core/evolve.ts';
 import type { Fact } from '../core/fact.ts';
-import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import type { Refusal } from '../core/refusal.ts';
 import type { State } from '../core/state.ts';
 import type { Host } from '../host/host.ts';
-import type { AppendView, Batch, Draft, FactLog, StoredAnswer } from '../log/fact-log.ts';
-import { archiveRecord } from './archive.ts';
+import type { Batch, FactLog } from '../log/fact-log.ts';
 import { commitRefusal } from './commit-refusal.ts';
+import { askFor, decideBatch, type ExecuteOptions, type Waiting } from './decide-batch.ts';
 import { ReplicaIds } from './replica-ids.ts';
 import { type LoadedState, loadState, saveState } from './snapshots.ts';
 
 /** Told of every batch after it is folded, in order: its own and those of other processes. */
 export type BatchListener = (batch: Batch<Fact>, state: State) => void;
 
-export interface ExecuteOptions {
-  /** The same key with the same command has one effect and one answer. */
-  readonly idempotencyKey?: string;
-  /** Blobs the command needs: refused when one is missing, pinned for the job when it is a submission. */
-  readonly blobs?: readonly string[];
-}
-
-interface Waiting {
-  readonly command: Command;
-  readonly options: ExecuteOptions;
-  readonly bodyHash: string;
+/** A command in the queue, with whoever asked for it. */
+interface Asked extends Waiting {
   readonly resolve: (answer: Answer | Refusal) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -41,7 +31,7 @@ export class ControlPlane {
   readonly #host: Host;
   readonly #onFault: (error: unknown) => void;
   readonly #ids: ReplicaIds;
-  readonly #queue: Waiting[] = [];
+  readonly #queue: Asked[] = [];
   readonly #listeners = new Set<BatchListener>();
   #state: State;
   #seq: number;
@@ -160,7 +150,7 @@ export class ControlPlane {
     }
   }
 
-  async #commit(waiting: readonly Waiting[]): Promise<void> {
+  async #commit(waiting: readonly Asked[]): Promise<void> {
     let answers: readonly (Answer | Refusal)[] = [];
     let unfinished = false;
     try {
@@ -175,13 +165,13 @@ export class ControlPlane {
       const request = { afterSeq: this.#seq, ...asked };
       const result = await this.#log.append(request, (view) => {
         for (const batch of view.tail) this.#fold(batch);
-        const decided = decideAll(this.#state, waiting, view, this.#ids);
+        const decided = decideBatch(this.#state, waiting, view, this.#ids);
         answers = decided.answers;
         unfinished = decided.unfinished;
         return decided.draft;
       });
       if (result.appended !== null) this.#announce(result.appended);
-      waiting.forEach((one, position) => one.resolve(answers[position] as Answer | Refusal));
+      for (const [position, one] of waiting.entries()) one.resolve(answers[position] as Answer | Refusal);
       if (unfinished) this.#goOn();
       await this.#maybeSnapshot();
     } catch (error) {
@@ -214,7 +204,7 @@ export class ControlPlane {
   }
 
   /** The facts may not be there though the state has them: drop it, fold anew, and say why. */
-  async #reload(waiting: readonly Waiting[], error: unknown): Promise<void> {
+  async #reload(waiting: readonly Asked[], error: unknown): Promise<void> {
     const loaded = await loadState(this.#log, this.#host);
     const missed = await this.#log.readAfter(this.#seq);
     this.#state = loaded.state;
@@ -234,118 +224,6 @@ export class ControlPlane {
     this.#snapshotSeq = this.#seq;
     await saveState(this.#log, this.#host, { state: this.#state, seq: this.#seq, hash: this.#hash });
   }
-}
-
-/** What must be looked up under the lock for these commands. */
-function askFor(
-  waiting: readonly Waiting[],
-  replicaIds: readonly string[],
-): { keys: string[]; ids: string[]; blobs: string[] } {
-  const keys: string[] = [];
-  const ids: string[] = [...replicaIds];
-  const blobs: string[] = [];
-  for (const { command, options } of waiting) {
-    if (options.idempotencyKey !== undefined) keys.push(options.idempotencyKey);
-    if (command.kind === 'SubmitJob') ids.push(...command.ids);
-    blobs.push(...(options.blobs ?? []));
-  }
-  return { keys, ids, blobs };
-}
-
-function decideAll(
-  state: State,
-  waiting: readonly Waiting[],
-  view: AppendView<Fact>,
-  replicaIds: ReplicaIds,
-): { draft: Draft<Fact> | null; answers: readonly (Answer | Refusal)[]; unfinished: boolean } {
-  const { answered, fresh } = splitByKey(waiting, view);
-  const context = {
-    atMs: view.atMs,
-    nowMs: view.nowMs,
-    archivedIds: view.archivedIds,
-    missingBlobs: view.missingBlobs,
-    drawId: (name: string) => replicaIds.drawId(name, state, view.archivedIds),
-  };
-  const result = step(
-    state,
-    fresh.map(({ command }) => command),
-    context,
-  );
-  fresh.forEach((one, position) => answered.set(one, result.answers[position] as Answer | Refusal));
-  const keep: StoredAnswer[] = [];
-  const pins: { holder: string; blobs: readonly string[] }[] = [];
-  for (const one of fresh) {
-    const answer = answered.get(one);
-    if (answer === undefined || isRefusal(answer)) continue;
-    const { idempotencyKey, blobs } = one.options;
-    if (idempotencyKey !== undefined) keep.push({ key: idempotencyKey, bodyHash: one.bodyHash, answer });
-    if (answer.kind === 'submitted' && blobs !== undefined) pins.push({ holder: answer.job, blobs });
-  }
-  const answers = waiting.map((one) => resolveRepeat(one, answered, waiting));
-  if (result.facts.length === 0 && keep.length === 0) return { draft: null, answers, unfinished: result.unfinished };
-  const outputs = outputPins(result.facts);
-  const archive = result.archived.map((job) => archiveRecord(job));
-  return {
-    draft: { facts: result.facts, answers: keep, archive, pins: [...pins, ...outputs] },
-    answers,
-    unfinished: result.unfinished,
-  };
-}
-
-/** Commands whose key was answered before, and those to decide; of two with one key in one batch the first decides. */
-function splitByKey(
-  waiting: readonly Waiting[],
-  view: AppendView<Fact>,
-): { answered: Map<Waiting, Answer | Refusal>; fresh: Waiting[] } {
-  const answered = new Map<Waiting, Answer | Refusal>();
-  const fresh: Waiting[] = [];
-  const first = new Map<string, Waiting>();
-  for (const one of waiting) {
-    const key = one.options.idempotencyKey;
-    if (key === undefined) {
-      fresh.push(one);
-      continue;
-    }
-    const stored = view.answers.get(key);
-    const earlier = first.get(key);
-    const bodyHash = stored?.bodyHash ?? earlier?.bodyHash;
-    if (bodyHash === undefined) {
-      first.set(key, one);
-      fresh.push(one);
-    } else if (bodyHash !== one.bodyHash) {
-      answered.set(
-        one,
-        refuse('IDEMPOTENCY_MISMATCH', `idempotency key ${JSON.stringify(key)} was used for another request`, {
-          hint: 'draw a new key',
-        }),
-      );
-    } else if (stored !== undefined) {
-      answered.set(one, stored.answer as Answer);
-    }
-  }
-  return { answered, fresh };
-}
-
-function resolveRepeat(
-  one: Waiting,
-  answered: ReadonlyMap<Waiting, Answer | Refusal>,
-  waiting: readonly Waiting[],
-): Answer | Refusal {
-  const own = answered.get(one);
-  if (own !== undefined) return own;
-  const first = waiting.find(
-    (other) => other.options.idempotencyKey === one.options.idempotencyKey && answered.has(other),
-  );
-  const answer = first === undefined ? undefined : answered.get(first);
-  if (answer === undefined) throw new Error('a command was neither decided nor answered');
-  return answer;
-}
-
-/** Collected outputs stay as long as their job is known. */
-function outputPins(facts: readonly Fact[]): readonly { holder: string; blobs: readonly string[] }[] {
-  return facts.flatMap((fact) =>
-    fact.kind === 'OutputsCollected' && fact.manifest !== null ? [{ holder: fact.job, blobs: [fact.manifest] }] : [],
-  );
 }
 
 function encodeBody(command: Command): Uint8Array {

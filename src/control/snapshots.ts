@@ -1,5 +1,5 @@
-import type { Fact } from '../core/fact.ts';
 import { evolve } from '../core/evolve.ts';
+import type { Fact } from '../core/fact.ts';
 import { fromRecords, stateVersion, toRecords } from '../core/records.ts';
 import { emptyState, type State } from '../core/state.ts';
 import type { Host } from '../host/host.ts';

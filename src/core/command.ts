@@ -1,9 +1,9 @@
-import type { JobId, TaskKey } from './job/job.ts';
 import type { TaskEvent } from './job/facts.ts';
+import type { JobId, TaskKey } from './job/job.ts';
 import type { JobSpec, WorkspaceRef } from './job/spec.ts';
 import type { Capacity } from './node/node.ts';
-import type { ServiceCommand } from './service/command.ts';
 import type { PartialSettings, SettingsLayer } from './profile/settings.ts';
+import type { ServiceCommand } from './service/command.ts';
 
 /** What can be asked of the control plane. A command is decided whole or refused whole. */
 export type Command =

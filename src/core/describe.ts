@@ -1,8 +1,8 @@
 import type { Fact } from './fact.ts';
-import { parseTaskKey } from './job/job.ts';
 import type { TaskFact } from './job/facts.ts';
-import type { ServiceFact } from './service/facts.ts';
+import { parseTaskKey } from './job/job.ts';
 import { howItExited } from './reason.ts';
+import type { ServiceFact } from './service/facts.ts';
 import { describeDuration } from './units.ts';
 
 /** One fact as one line for a person, without its time (`yard events`). Pure; never more than one line. */

@@ -5,8 +5,8 @@ import type { Fact } from './fact.ts';
 import { follow } from './follow.ts';
 import type { Job } from './job/job.ts';
 import { place } from './placement/place.ts';
-import { followService, type RuleContext } from './service/follow.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
+import { followService, type RuleContext } from './service/follow.ts';
 import type { State } from './state.ts';
 
 /** What one step did: facts in the order they became true, an answer or refusal for each command. */

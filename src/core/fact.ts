@@ -1,7 +1,7 @@
 import type { JobFact } from './job/facts.ts';
 import type { NodeFact } from './node/facts.ts';
-import type { ServiceFact } from './service/facts.ts';
 import type { ProfileFact } from './profile/profile.ts';
+import type { ServiceFact } from './service/facts.ts';
 
 /** Everything that can be true. Kinds are added, never changed in meaning. */
 export type Fact = JobFact | NodeFact | ProfileFact | ServiceFact;

@@ -1,14 +1,14 @@
 import type { Fact } from './fact.ts';
-import { nextAttemptAtMs } from './job/retry.ts';
 import {
   type Element,
-  type Job,
   elementCount,
   findTask,
+  type Job,
   type JobId,
   type LiveElement,
   parseTaskKey,
 } from './job/job.ts';
+import { nextAttemptAtMs } from './job/retry.ts';
 import { isSuccess, type Outcome } from './reason.ts';
 import { dismissal, followReplicaEnd } from './service/follow.ts';
 import { isHeld, type State } from './state.ts';

@@ -4,7 +4,7 @@ import { factSubject } from './describe.ts';
 import { step } from './engine.ts';
 import { evolve } from './evolve.ts';
 import { type Job, jobState } from './job/job.ts';
-import { jobMoves, type JobState } from './job/lifecycle.ts';
+import { type JobState, jobMoves } from './job/lifecycle.ts';
 import type { Node } from './node/node.ts';
 import { place } from './placement/place.ts';
 import { comesBefore } from './placement/shape-queue.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { exited, gpus, Scenario } from './scenario.testsuite.ts';
 import { fromRecords, jobFromRecord, jobToRecord, toRecords } from './records.ts';
+import { exited, gpus, Scenario } from './scenario.testsuite.ts';
 import type { State } from './state.ts';
 
 /** A state in which every field of every kind of thing has a value of its own. */

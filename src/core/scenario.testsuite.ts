@@ -1,5 +1,5 @@
 import type { Answer, Command, NodeReport, SubmitJob } from './command.ts';
-import { step, type StepResult } from './engine.ts';
+import { type StepResult, step } from './engine.ts';
 import { evolve } from './evolve.ts';
 import type { Fact } from './fact.ts';
 import type { TaskEvent } from './job/facts.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { decide } from '../decide.ts';
 import type { PartialSettings } from '../profile/settings.ts';
 import { mergeSettings } from '../profile/settings.ts';
 import { contextAt, Scenario, specOf, submission } from '../scenario.testsuite.ts';
 import { byteLength, checkName, checkOutputPath, checkSettings, checkSpec } from './check-spec.ts';
-import { decide } from '../decide.ts';
 import { parseJobReference } from './job-id.ts';
 import type { JobSpec } from './spec.ts';
 

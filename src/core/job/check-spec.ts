@@ -1,5 +1,5 @@
-import { type Refusal, refuse } from '../refusal.ts';
 import type { Settings } from '../profile/settings.ts';
+import { type Refusal, refuse } from '../refusal.ts';
 import { checkRestartPolicy } from '../supervision/policy.ts';
 import { checkProbes } from '../supervision/probe.ts';
 import type { JobSpec, Script } from './spec.ts';

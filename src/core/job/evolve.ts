@@ -1,7 +1,7 @@
 import { exitOutcome, howItExited, isSuccess, type Outcome } from '../reason.ts';
 import type { Derived } from '../state.ts';
-import { advanceCursor, findTask, type Element, type Job, type LiveElement, stepNeeds, type Task } from './job.ts';
 import type { JobFact, TaskFact } from './facts.ts';
+import { advanceCursor, type Element, findTask, type Job, type LiveElement, stepNeeds, type Task } from './job.ts';
 import { skipTo, transitions } from './lifecycle.ts';
 
 /** When a batch was written: `atMs` wall clock for people, `nowMs` log time for timers. */

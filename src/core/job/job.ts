@@ -1,5 +1,5 @@
-import type { Outcome } from '../reason.ts';
 import type { Settings } from '../profile/settings.ts';
+import type { Outcome } from '../reason.ts';
 import type { JobState, Step, StepNeeds } from './lifecycle.ts';
 import type { JobSpec, WorkspaceRef } from './spec.ts';
 

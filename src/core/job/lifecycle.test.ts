@@ -4,9 +4,9 @@ import type { TaskEvent } from './facts.ts';
 import {
   jobMoves,
   judgeEvent,
-  skipTo,
   type Step,
   type StepNeeds,
+  skipTo,
   steps,
   type TaskEventKind,
   transitions,

@@ -1,8 +1,8 @@
 import type { Command, JoinNode } from '../command.ts';
 import { type Decision, done } from '../decide.ts';
 import type { Fact } from '../fact.ts';
-import { taskKeyText } from '../job/job.ts';
 import { checkName } from '../job/check-spec.ts';
+import { taskKeyText } from '../job/job.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import type { State } from '../state.ts';
 

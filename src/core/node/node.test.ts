@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { collected, exited, gpus, joining, Scenario } from '../scenario.testsuite.ts';
 import { whyWaiting } from '../placement/waiting.ts';
+import { collected, exited, gpus, joining, Scenario } from '../scenario.testsuite.ts';
 import { freeCapacity } from './node.ts';
 import { viewNode } from './view.ts';
 

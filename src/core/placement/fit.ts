@@ -1,5 +1,5 @@
-import { type FreeCapacity, freeCapacity, type Gpu, type Node } from '../node/node.ts';
 import type { Allocation } from '../job/facts.ts';
+import { type FreeCapacity, freeCapacity, type Gpu, type Node } from '../node/node.ts';
 import type { Needs } from '../profile/settings.ts';
 import { writeSize } from '../units.ts';
 

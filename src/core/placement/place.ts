@@ -2,9 +2,9 @@ import type { Fact } from '../fact.ts';
 import type { Allocation } from '../job/facts.ts';
 import { elementCount, indexAt, type Job } from '../job/job.ts';
 import { isHeld, type State } from '../state.ts';
-import { companyOf } from './spread.ts';
 import { Pool, Ranking } from './pool.ts';
 import { comesBefore } from './shape-queue.ts';
+import { companyOf } from './spread.ts';
 
 type Placed = Extract<Fact, { kind: 'AttemptPlaced' }>;
 
