@@ -10,7 +10,7 @@ const dist = join(root, process.argv[2] ?? 'dist');
 
 const built = await build({
   absWorkingDir: root,
-  entryPoints: { yard: 'src/cli/main.ts', index: 'src/client/index.ts' },
+  entryPoints: { yard: 'src/cli/main.ts', index: 'src/client/index.ts', supervisor: 'src/cli/daemon/supervisor.ts' },
   outdir: dist,
   bundle: true,
   splitting: true,

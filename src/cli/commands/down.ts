@@ -23,13 +23,14 @@ export async function execute(context: Context, { options }: Invocation): Promis
   }
   const processes = processesOf(context.home);
   try {
+    const supervisor = await readRecord(context.home, name, processes, 'supervisor');
     const agent = await readRecord(context.home, name, processes);
-    if (agent === null) {
+    if (agent === null && supervisor === null) {
       context.output.answer({ node: name, running: false }, () => `${name}  no agent runs in the background`);
       return 0;
     }
     await settleTasks(context, client, name, choice);
-    await endAgent(agent, processes, name);
+    await end(supervisor, agent, { processes, name });
     if (choice === 'drain') await client.nodes.resume(name);
     context.output.answer({ node: name, running: false }, () => `${name}  down`);
     return 0;
@@ -78,12 +79,22 @@ async function stopAll(client: RunyardClient, tasks: readonly string[]): Promise
   for (const id of ids) await (await client.jobs.get(id)).stop();
 }
 
-async function endAgent(agent: ProcessIdentity, processes: NodeProcesses, name: string): Promise<void> {
-  await processes.signal(agent, 'SIGTERM');
+/** The supervisor passes the signal on, and starts nothing again. */
+async function end(
+  supervisor: ProcessIdentity | null,
+  agent: ProcessIdentity | null,
+  { processes, name }: { processes: NodeProcesses; name: string },
+): Promise<void> {
+  const all = [supervisor, agent].filter((one) => one !== null);
+  for (const one of all) await processes.signal(one, 'SIGTERM');
+  for (const one of all) await untilGone(one, processes, name);
+}
+
+async function untilGone(one: ProcessIdentity, processes: NodeProcesses, name: string): Promise<void> {
   const deadlineMs = performance.now() + longestEndMs;
-  while (await processes.isAlive(agent)) {
+  while (await processes.isAlive(one)) {
     if (performance.now() > deadlineMs) {
-      throw new Error(`the agent of ${name} (pid ${agent.pid}) has not ended ${longestEndMs / 1000} s after SIGTERM`);
+      throw new Error(`the agent of ${name} (pid ${one.pid}) has not ended ${longestEndMs / 1000} s after SIGTERM`);
     }
     await pause();
   }

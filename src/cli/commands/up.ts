@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path';
 import type { RunyardClient } from '../../client/api.ts';
 import { type Context, flagOption, type Invocation, type Options } from '../context.ts';
 import { writeBootUnit } from '../daemon/boot.ts';
@@ -29,10 +30,11 @@ export async function execute(context: Context, { options }: Invocation): Promis
 
 async function startDaemon(context: Context, client: RunyardClient, name: string, options: Options): Promise<number> {
   const logPath = `${context.home}/nodes/${name}/agent.log`;
-  const argv = [...context.self, 'node', 'start', '--home', context.home, '--no-color', ...writeNodeOptions(options)];
+  const agent = [...context.self, 'node', 'start', '--home', context.home, '--no-color', ...writeNodeOptions(options)];
+  const argv = [process.execPath, supervisorPath(context), context.home, name, ...agent];
   const daemon = spawnDaemon(argv, logPath);
   const ready = new AbortController();
-  const ended = await Promise.race([daemon.ended, untilReady(context, client, name, daemon.pid, ready.signal)]);
+  const ended = await Promise.race([daemon.ended, untilReady(context, client, name, ready.signal)]);
   ready.abort();
   if (ended !== null && (await pidOf(context, name)) === null) {
     const how = ended.signal === null ? `ended with code ${ended.code}` : `was killed by ${ended.signal}`;
@@ -48,25 +50,24 @@ async function startDaemon(context: Context, client: RunyardClient, name: string
   }
   daemon.release();
   // Of two that start at once, one serves the node, and that is what both wanted.
-  const pid = ended === null ? daemon.pid : await pidOf(context, name);
+  const pid = await pidOf(context, name);
   const view = await client.nodes.get(name);
   context.output.answer(view, () => `${describeNode(view)}  pid ${pid}  yard down ends it`);
   return 0;
 }
 
 /** Resolves with null once the agent has named itself; it does that when its node is ready. */
-async function untilReady(
-  context: Context,
-  client: RunyardClient,
-  name: string,
-  pid: number,
-  signal: AbortSignal,
-): Promise<null> {
-  while (!signal.aborted && (await pidOf(context, name)) !== pid) {
+async function untilReady(context: Context, client: RunyardClient, name: string, signal: AbortSignal): Promise<null> {
+  while (!signal.aborted && (await pidOf(context, name)) === null) {
     await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
   }
   if (!signal.aborted) await client.nodes.list();
   return null;
+}
+
+/** Beside the command itself, in the folder of the bundle. */
+function supervisorPath(context: Context): string {
+  return resolve(dirname(context.self.at(-1) ?? ''), 'supervisor.js');
 }
 
 async function pidOf(context: Context, name: string): Promise<number | null> {
