@@ -30,8 +30,9 @@ export function createCluster(options: { world: World; random: Random; rates: Ra
   const count = random.happens(0.7) ? 1 : 2 + random.below(2);
   const machines = Array.from({ length: count }, (_, number) => createMachine(world, random, number));
   const truth = createTruth();
-  const sharedDisk = new Disk(() => machines[0]?.wallMs() ?? 0);
+  const sharedDisk = new Disk({ wallMs: () => machines[0]?.wallMs() ?? 0, hasJournal: random.happens(0.6) });
   sharedDisk.makeFolder('/shared/home', 0o700);
+  keepFlushing(world, sharedDisk);
   return {
     world,
     random,
@@ -50,11 +51,20 @@ function createMachine(world: World, random: Random, number: number): Machine {
     name: `machine${number}`,
     pids: random.pick([150, 1000, 30_000]),
     skewMs: random.between(-2000, 2000),
+    shimReaps: random.happens(0.6),
+    hasJournal: random.happens(0.6),
   });
   machine.disk.makeFolder('/bin', 0o755);
   machine.disk.open('/bin/bash', { mode: 0o755 });
-  machine.disk.sync(null);
+  keepFlushing(world, machine.disk);
   return machine;
+}
+
+const flushEveryMs = 15_000;
+
+function keepFlushing(world: World, disk: Disk): void {
+  disk.flush();
+  world.schedule(flushEveryMs, () => keepFlushing(world, disk));
 }
 
 /** Number of facts in the log. */

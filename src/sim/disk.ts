@@ -8,21 +8,26 @@ const capacityBytes = 8 * 1024 ** 3;
 /**
  * A disk in memory. Calls have their effect at once; the time they take is the caller's business.
  *
- * What a loss of power leaves follows a journaling file system: names change in order, and syncing anything writes down
- * every change of names before it; the bytes of a file survive for sure only once that file has been synced.
+ * The bytes of a file survive a loss of power for sure only once that file has been synced. Names do as a file system
+ * has it: one with a journal writes down every change of names so far whenever anything is synced; a careless one only
+ * those in the folder of what was synced.
  */
 export class Disk {
   readonly root: DiskFolder;
   readonly #wallMs: () => number;
+  readonly #hasJournal: boolean;
   readonly #watches = new Set<{ readonly path: string; readonly tell: () => void }>();
   readonly #movedFolders = new Set<DiskFolder>();
+  /** Folders between which something was moved: such a move survives in both or in neither. */
+  readonly #tied = new Map<DiskFolder, Set<DiskFolder>>();
   readonly #writtenFiles = new Set<DiskFile>();
   #inodes = 1;
   #usedBytes = 0;
   #fillBytes = 0;
 
-  constructor(wallMs: () => number) {
+  constructor({ wallMs, hasJournal }: { readonly wallMs: () => number; readonly hasJournal: boolean }) {
     this.#wallMs = wallMs;
+    this.#hasJournal = hasJournal;
     this.root = this.#newFolder(0o755);
   }
 
@@ -133,6 +138,7 @@ export class Disk {
     if (target.node !== null) this.#usedBytes -= roomOf(target.node);
     this.#deleteChild(source.folder, source.name);
     this.#setChild(target.folder, target.name, source.node);
+    this.#tie(source.folder, target.folder);
     source.node.ctimeMs = this.#wallMs();
     this.#changed(source.path);
     this.#changed(target.path);
@@ -160,19 +166,40 @@ export class Disk {
     node.ctimeMs = this.#wallMs();
   }
 
-  /** The bytes of this file, and every change of names so far. */
-  sync(file: DiskFile | null): void {
-    if (file !== null) {
-      file.durable = file.bytes;
-      this.#writtenFiles.delete(file);
+  /** Writes down the bytes of the file at the path, when it is one, and its name. */
+  sync(path: string): void {
+    const { node, folder } = this.place(path);
+    if (node?.kind === 'file') {
+      node.durable = node.bytes;
+      this.#writtenFiles.delete(node);
     }
-    for (const folder of this.#movedFolders) folder.durable = new Map(folder.children);
-    this.#movedFolders.clear();
+    for (const moved of this.#hasJournal ? this.#movedFolders : this.#tiedTo(folder)) {
+      moved.durable = new Map(moved.children);
+      this.#movedFolders.delete(moved);
+      this.#tied.delete(moved);
+    }
   }
 
-  /** What was not synced may be there afterwards or not: names all together, bytes file by file. */
+  /** Writes everything down, as a system does by itself now and then. */
+  flush(): void {
+    for (const folder of this.#movedFolders) folder.durable = new Map(folder.children);
+    for (const file of this.#writtenFiles) file.durable = file.bytes;
+    this.#movedFolders.clear();
+    this.#writtenFiles.clear();
+    this.#tied.clear();
+  }
+
+  /** What was not synced may be there afterwards or not. */
   losePower(random: Random): void {
-    if (random.happens(0.5)) for (const folder of this.#movedFolders) folder.children = new Map(folder.durable);
+    const losesNames = random.happens(0.5);
+    for (const folder of this.#movedFolders) {
+      const loses = this.#hasJournal ? losesNames : random.happens(0.5);
+      for (const moved of this.#tiedTo(folder)) {
+        if (loses) moved.children = new Map(moved.durable);
+        this.#movedFolders.delete(moved);
+      }
+    }
+    this.#tied.clear();
     for (const file of this.#writtenFiles) if (random.happens(0.5)) file.bytes = file.durable;
     this.#movedFolders.clear();
     this.#writtenFiles.clear();
@@ -185,6 +212,16 @@ export class Disk {
     const watch = { path, tell };
     this.#watches.add(watch);
     return () => this.#watches.delete(watch);
+  }
+
+  #tie(one: DiskFolder, other: DiskFolder): void {
+    if (one === other) return;
+    const all = new Set([...this.#tiedTo(one), ...this.#tiedTo(other)]);
+    for (const folder of all) this.#tied.set(folder, all);
+  }
+
+  #tiedTo(folder: DiskFolder): ReadonlySet<DiskFolder> {
+    return this.#tied.get(folder) ?? new Set([folder]);
   }
 
   #changed(path: string): void {

@@ -8,6 +8,10 @@ export interface MachineOptions {
   readonly pids: number;
   /** How far its wall clock is off at first, in milliseconds. */
   readonly skewMs: number;
+  /** Its shims are given the orphans of their commands, and so know when nothing is left. */
+  readonly shimReaps: boolean;
+  /** Its file system keeps changes of names in order. */
+  readonly hasJournal: boolean;
 }
 
 const startOfTimeMs = Date.UTC(2026, 0, 1);
@@ -17,6 +21,7 @@ export class Machine {
   readonly name: string;
   readonly disk: Disk;
   readonly world: World;
+  readonly shimReaps: boolean;
   readonly #pids: number;
   #boots = 1;
   #bootedAtMs: number;
@@ -30,13 +35,14 @@ export class Machine {
   /** How much longer than usual the disk takes. */
   slowness = 1;
 
-  constructor(world: World, { name, pids, skewMs }: MachineOptions) {
+  constructor(world: World, { name, pids, skewMs, shimReaps, hasJournal }: MachineOptions) {
     this.world = world;
     this.name = name;
     this.skewMs = skewMs;
+    this.shimReaps = shimReaps;
     this.#pids = pids;
     this.#bootedAtMs = world.nowMs - 100_000;
-    this.disk = new Disk(() => this.wallMs());
+    this.disk = new Disk({ wallMs: () => this.wallMs(), hasJournal });
     this.#table = this.#newTable();
   }
 

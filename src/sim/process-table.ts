@@ -13,6 +13,8 @@ export interface NewProcess {
   readonly mark: string | null;
   /** Directory of the logs that it holds open; null when none. */
   readonly logsIn: string | null;
+  /** It is given the orphans among its descendants. */
+  readonly reaps?: boolean;
   /** Told of each signal that reaches it; SIGKILL ends it whatever this does. */
   readonly onSignal?: (signal: Signal) => void;
   /** Told when it ends, with the signal that ended it, or null when it ended by itself. */
@@ -75,12 +77,13 @@ export class ProcessTable {
     return process;
   }
 
-  /** It ends by itself (null) or by a signal; what it leaves behind goes to the first process. */
+  /** It ends by itself (null) or by a signal; what it leaves behind goes to the nearest reaper above it, or to the first process. */
   end(process: VirtualProcess, signal: Signal | null): void {
     if (!process.alive) return;
     process.alive = false;
     this.#live.delete(process.pid);
-    for (const other of this.#live.values()) if (other.parentPid === process.pid) other.parentPid = 1;
+    const heir = this.#reaperOf(process);
+    for (const other of this.#live.values()) if (other.parentPid === process.pid) other.parentPid = heir;
     process.onEnd?.(signal);
   }
 
@@ -99,6 +102,16 @@ export class ProcessTable {
     for (const process of gone) process.alive = false;
     this.#live.clear();
     return gone;
+  }
+
+  hasChildren(process: VirtualProcess): boolean {
+    return this.processes().some((other) => other.parentPid === process.pid);
+  }
+
+  #reaperOf(process: VirtualProcess): number {
+    const above = this.#live.get(process.parentPid);
+    if (above === undefined) return 1;
+    return above.reaps ? above.pid : this.#reaperOf(above);
   }
 
   #freePid(): number {

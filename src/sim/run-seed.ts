@@ -63,7 +63,10 @@ function populate(cluster: Cluster, random: Random, intents: readonly Intent[]):
       memoryMiB: 1000,
     }));
     const capacity = { cpus: random.pick([1, 2, 4, 8]), memoryMiB: 8192, gpus, labels: {} };
-    return new SimNode(cluster, { name, machine: machineOf(number), capacity });
+    const machine = machineOf(number);
+    machine.disk.makeFolder(`/node/${name}`, 0o700);
+    machine.disk.flush();
+    return new SimNode(cluster, { name, machine, capacity });
   });
   const clients = Array.from(
     { length: 1 + random.below(3) },
@@ -130,7 +133,9 @@ function judge(seed: number, { world, store, random, history }: Cluster): SeedRe
     for (const { kind } of JSON.parse(factsText) as readonly Fact[]) counts[kind] = (counts[kind] ?? 0) + 1;
   }
   const violations = check(history, checkers);
-  const end = [...world.trace, world.events, store.tables?.head().lastHash, random.fraction(), ...violations];
+  // Of an error's text only the first line: the rest says where the simulator was called from.
+  const found = violations.map((violation) => violation.split('\n', 1)[0]);
+  const end = [...world.trace, world.events, store.tables?.head().lastHash, random.fraction(), ...found];
   const hash = virtualHash(new TextEncoder().encode(end.join('\n')));
   return { seed, hash, events: world.events, virtualMs: world.nowMs, violations, counts, trace: world.trace };
 }

@@ -25,6 +25,7 @@ export function startShim(options: ShimOptions): void {
     role: 'shim',
     parent: null,
     leads: true,
+    reaps: machine.shimReaps,
     mark: launch.mark,
     logsIn: null,
   });
@@ -65,7 +66,10 @@ function run(options: ShimOptions, shim: VirtualProcess, parts: ShimParts): void
   let hasRecord = false;
   const onExit = ({ code, signal }: Exit): void => {
     if (!shim.alive) return;
-    step(() => finish(options, shim, parts, hasRecord ? `"code":${code},"signal":${signal}` : '"fault":"start"'));
+    step(() => {
+      const alone = machine.shimReaps && !machine.table.hasChildren(shim) ? ',"alone":true' : '';
+      finish(options, shim, parts, `${hasRecord ? `"code":${code},"signal":${signal}` : '"fault":"start"'}${alone}`);
+    });
   };
   const command = forkCommand({ machine, launch, shim, truth, onExit });
   machine.world.schedule(stepMs(), () => {

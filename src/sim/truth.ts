@@ -35,14 +35,15 @@ export interface TrueSignal {
 export interface Truth {
   readonly processes: TrueProcess[];
   readonly signals: TrueSignal[];
+  /** When agents launched a shim for an attempt, in order. */
+  readonly launches: { readonly attempt: string; readonly atMs: number }[];
 }
 
 export function createTruth(): Truth {
-  return { processes: [], signals: [] };
+  return { processes: [], signals: [], launches: [] };
 }
 
-/** When the attempt's first command started; null when none did. */
-export function firstStartMs(truth: Truth, attempt: string): number | null {
-  const starts = truth.processes.filter((one) => one.attempt === attempt && one.role === 'command');
-  return starts.length === 0 ? null : Math.min(...starts.map(({ startMs }) => startMs));
+/** When an agent first launched something of the attempt; null when none did. */
+export function firstLaunchMs(truth: Truth, attempt: string): number | null {
+  return truth.launches.find((one) => one.attempt === attempt)?.atMs ?? null;
 }

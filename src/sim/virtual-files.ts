@@ -24,7 +24,7 @@ export function createVirtualFiles(options: FilesOptions): Files {
     read: (path) => call(path, (disk) => disk.read(path)),
     readAt: (path, offset, length) =>
       call(path, (disk) => disk.read(path)?.slice(offset, offset + Math.min(length, 2 ** 31)) ?? null),
-    write: (path, bytes, given = {}) => call(path, (disk) => void write(disk, path, bytes, given.mode)),
+    write: (path, bytes, given = {}) => call(path, (disk) => write(disk, path, bytes, given.mode)),
     writeAtomic: (path, bytes, given = {}) =>
       call(path, (disk) => writeAtomic(disk, path, bytes, given), kindOf(given.sync)),
     createExclusive: (path, bytes) => call(path, (disk) => createExclusive(disk, path, bytes)),
@@ -32,8 +32,8 @@ export function createVirtualFiles(options: FilesOptions): Files {
       call(
         path,
         (disk) => {
-          const file = disk.append(path, bytes);
-          if (given.sync === true) disk.sync(file);
+          disk.append(path, bytes);
+          if (given.sync === true) disk.sync(path);
         },
         kindOf(given.sync),
       ),
@@ -45,16 +45,29 @@ export function createVirtualFiles(options: FilesOptions): Files {
         path,
         (disk) => {
           disk.makeFolder(path, given.mode);
-          if (given.sync === true) disk.sync(null);
+          if (given.sync === true) disk.sync(path);
         },
         kindOf(given.sync),
       ),
+    createDirectory: (path, { mode }) =>
+      call(path, (disk) => {
+        if (disk.place(path).node !== null) return false;
+        disk.makeFolder(path, mode);
+        return true;
+      }),
+    removeEmptyDirectory: (path) =>
+      call(path, (disk) => {
+        const node = disk.find(path, { follow: false });
+        if (node?.kind !== 'directory' || node.children.size > 0) return false;
+        disk.remove(path);
+        return true;
+      }),
     rename: (from, to, given = {}) =>
       call(
         from,
         (disk) => {
           disk.rename(from, to);
-          if (given.sync === true) disk.sync(null);
+          if (given.sync === true) disk.sync(to);
         },
         kindOf(given.sync),
       ),
@@ -87,8 +100,8 @@ function bulkCalls(call: Call): Pick<Files, 'copyFile' | 'lstatMany' | 'readMany
         (disk) => {
           const source = regular(disk, from);
           const before = existing(disk, from);
-          const file = write(disk, to, source.bytes, given.mode);
-          if (given.sync === true) disk.sync(file);
+          write(disk, to, source.bytes, given.mode);
+          if (given.sync === true) disk.sync(to);
           return { before, after: existing(disk, from) };
         },
         given.sync === true ? 'sync' : 'call',
@@ -108,20 +121,19 @@ function bulkCalls(call: Call): Pick<Files, 'copyFile' | 'lstatMany' | 'readMany
   };
 }
 
-function write(disk: Disk, path: string, bytes: Uint8Array, mode: number | undefined): DiskFile {
+function write(disk: Disk, path: string, bytes: Uint8Array, mode: number | undefined): void {
   const file = disk.open(path, mode === undefined ? {} : { mode });
   if (file === null) throw new HostError('EEXIST', `${path} exists`, path);
   disk.setBytes(path, file, bytes.slice());
-  return file;
 }
 
 function writeAtomic(disk: Disk, path: string, bytes: Uint8Array, given: { mode?: number; sync?: boolean }): void {
   const beside = `${path}.tmp`;
   try {
-    const file = write(disk, beside, bytes, given.mode);
-    if (given.sync === true) disk.sync(file);
+    write(disk, beside, bytes, given.mode);
+    if (given.sync === true) disk.sync(beside);
     disk.rename(beside, path);
-    if (given.sync === true) disk.sync(null);
+    if (given.sync === true) disk.sync(path);
   } catch (error) {
     disk.remove(beside);
     throw error;

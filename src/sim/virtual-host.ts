@@ -48,6 +48,10 @@ export function createVirtualHost(options: VirtualHostOptions): Host {
       isPortFree: (port) =>
         incarnation.call(latencyMs(), () => !isSquatted(machine, port) && !machine.listening.has(port)),
       canConnect: (port) => incarnation.call(latencyMs(), () => machine.listening.has(port)),
+      httpGet: (port) =>
+        incarnation.call(latencyMs(), () =>
+          machine.listening.has(port) ? { kind: 'answered', status: 200 } : { kind: 'refused' },
+        ),
     },
     digests: {
       sha256: virtualHash,

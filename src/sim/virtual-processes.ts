@@ -36,7 +36,11 @@ export function createVirtualProcesses(options: ProcessesOptions): Processes {
     bootId: machine.bootId(),
   });
   return {
-    launch: (launch) => call(() => startShim({ machine, launch, truth, stepMs: latencyMs, dies: shimDies })),
+    launch: (launch) =>
+      call(() => {
+        truth.launches.push({ attempt: launch.mark.split('/')[1] ?? '', atMs: machine.world.nowMs });
+        startShim({ machine, launch, truth, stepMs: latencyMs, dies: shimDies });
+      }),
     identify: (pid) =>
       call(() => {
         const process = machine.table.get(pid);

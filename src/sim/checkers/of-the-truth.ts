@@ -1,7 +1,7 @@
 import { findTask, parseTaskKey, taskKeyText } from '../../core/job/job.ts';
 import type { OnNodeLoss } from '../../core/profile/settings.ts';
 import type { State } from '../../core/state.ts';
-import { firstStartMs, type TrueProcess, type TrueSignal, type Truth } from '../truth.ts';
+import { firstLaunchMs, type TrueProcess, type TrueSignal, type Truth } from '../truth.ts';
 import type { Checker } from './checker.ts';
 
 /** What must hold of the processes that truly ran, whatever the control plane believes. */
@@ -152,7 +152,7 @@ function isJustified({ attempt, atMs }: TrueSignal, state: State, truth: Truth):
   const found = findTask(job, key);
   if (found === null || found.element.verdict !== null || found.task.step === 'ended') return true;
   const timeoutMs = job?.settings.timeoutMs ?? null;
-  const startMs = firstStartMs(truth, attempt);
+  const startMs = firstLaunchMs(truth, attempt);
   const slackMs = 1000;
   return timeoutMs !== null && startMs !== null && atMs - startMs >= timeoutMs - slackMs;
 }
