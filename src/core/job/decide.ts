@@ -5,6 +5,7 @@ import { mergeSettings } from '../profile/settings.ts';
 import { isRefusal, type Refusal, refuse } from '../refusal.ts';
 import type { State } from '../state.ts';
 import { checkGrace, checkIndices, checkName, checkSettings, checkSpec } from './check-spec.ts';
+import { checkTogether } from './check-together.ts';
 import { elementCount } from './job.ts';
 
 export function decideSubmitJob(state: State, command: SubmitJob, context: DecideContext): Decision | Refusal {
@@ -15,6 +16,7 @@ export function decideSubmitJob(state: State, command: SubmitJob, context: Decid
     checkSpec(command.spec) ??
     checkName(command.project, 'project') ??
     checkSettings(settings) ??
+    checkTogether(command.spec, settings) ??
     checkIndices(command.indices, settings) ??
     checkBlobs(command, context);
   if (wrong !== null) return wrong;

@@ -126,11 +126,19 @@ export function mergeSettings(layers: readonly SettingsLayer[]): Merged {
 
 /** Built-in values that depend on what the layers ask for. */
 function kindLayers(layers: readonly SettingsLayer[]): readonly SettingsLayer[] {
-  const kind = layers.findLast(({ values }) => values.kind !== undefined)?.values.kind;
-  const nodes = layers.findLast(({ values }) => values.nodes !== undefined)?.values.nodes ?? 1;
-  if (kind !== 'service') return [];
+  const written = layers.findLast(({ values }) => values.kind !== undefined)?.values.kind;
+  const implied = written === undefined ? layers.findLast(({ values }) => staysUp(values)) : undefined;
+  if (written !== 'service' && implied === undefined) return [];
   const forService = { origin: 'built-in', values: serviceSettings };
-  return nodes > 1 ? [forService, { origin: 'built-in', values: spanningSettings }] : [forService];
+  const kind: SettingsLayer[] = implied === undefined ? [] : [{ origin: implied.origin, values: { kind: 'service' } }];
+  const nodes = layers.findLast(({ values }) => values.nodes !== undefined)?.values.nodes ?? 1;
+  return [...kind, forService, ...(nodes > 1 ? [{ origin: 'built-in', values: spanningSettings }] : [])];
+}
+
+/** Keys that only work which stays up can have: whoever writes one of them means such work, and need not say so twice. */
+function staysUp(values: PartialSettings): boolean {
+  const { replicas, spread, restart, startup, liveness, readiness, rollout } = values;
+  return [replicas, spread, restart, startup, liveness, readiness, rollout].some((value) => value != null);
 }
 
 /** Groups merge key by key; every other value, lists and labels included, is replaced as a whole. */

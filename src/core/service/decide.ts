@@ -2,6 +2,7 @@ import type { ServiceCommand } from './command.ts';
 import { type DecideContext, type Decision, done } from '../decide.ts';
 import type { Fact } from '../fact.ts';
 import { checkName, checkSettings, checkSpec } from '../job/check-spec.ts';
+import { checkTogether } from '../job/check-together.ts';
 import { profileLayersOf } from '../profile/decide.ts';
 import { mergeSettings } from '../profile/settings.ts';
 import { isRefusal, type Refusal, refuse } from '../refusal.ts';
@@ -44,7 +45,11 @@ function applyService(
   const named = profileLayersOf(state, command.profile);
   if (isRefusal(named)) return named;
   const { settings, origins } = mergeSettings([...named, ...command.layers]);
-  const wrong = checkSpec(command.spec) ?? checkSettings(settings) ?? checkReplicas(settings.replicas ?? 1);
+  const wrong =
+    checkSpec(command.spec) ??
+    checkSettings(settings) ??
+    checkTogether(command.spec, settings) ??
+    checkReplicas(settings.replicas ?? 1);
   if (wrong !== null) return wrong;
   if (command.workspace !== null && context.missingBlobs.has(command.workspace.manifest)) {
     return refuse('MISSING_BLOBS', 'the workspace of the service has not been pushed', {
