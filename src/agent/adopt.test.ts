@@ -12,7 +12,7 @@ describe('the decision of adoption', () => {
   const process: ProcessIdentity = { pid: 7, startTicks: 1, bootId: 'now' };
   const start = { nonce: 'n', mark: 'm', bootId: 'now' };
   const run = { process, startedAtMs: 1 };
-  const exit = { kind: 'exited', exitCode: 5, atMs: 1 } as const;
+  const exit = { kind: 'exited', exitCode: 5, atMs: 1, alone: true } as const;
   const owner = (isAlive: boolean): Owner => ({ kind: 'shim', shim: process, isAlive });
   const evidence: Evidence = { start, owner: owner(true), run, exit: null, bootId: 'now' };
   const table: [string, Partial<Evidence>, string][] = [

@@ -1,7 +1,9 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { RunyardClient } from '../client/api.ts';
+import { RefusalError } from '../client/refusal-error.ts';
 import { version } from '../client/version.ts';
+import { refuse } from '../core/refusal.ts';
 import { type Context, flagOption, type Options, textOption } from './context.ts';
 import { failed } from './exit-code.ts';
 import { chooseOutput } from './output/choose.ts';
@@ -58,7 +60,9 @@ function createSession(output: Output, home: string): { readonly context: Contex
   const context: Context = {
     output,
     home,
-    cwd: process.cwd(),
+    get cwd() {
+      return currentDirectory();
+    },
     env: process.env,
     self: [process.execPath, process.argv[1] ?? ''],
     client: () => (opened ??= openClient(home, output)),
@@ -69,6 +73,16 @@ function createSession(output: Output, home: string): { readonly context: Contex
     },
   };
   return { context, close: async () => (await opened?.catch(() => null))?.close() };
+}
+
+/** Asked for only by what needs it: from a directory that was removed one can still look at jobs and stop them. */
+function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    const message = 'the current directory no longer exists, and this command starts from it';
+    throw new RefusalError(refuse('NOT_FOUND', message, { hint: 'cd to a directory that exists' }));
+  }
 }
 
 /** A log that can no longer be followed leaves nothing to wait for. */

@@ -175,7 +175,9 @@ export class ControlPlane {
       if (unfinished) this.#goOn();
       await this.#maybeSnapshot();
     } catch (error) {
-      await this.#reload(waiting, error);
+      // Whatever else goes wrong, whoever asked is answered.
+      await this.#reload().catch((fault: unknown) => this.#onFault(fault));
+      answerFailure(waiting, error);
     }
   }
 
@@ -203,8 +205,8 @@ export class ControlPlane {
     });
   }
 
-  /** The facts may not be there though the state has them: drop it, fold anew, and say why. */
-  async #reload(waiting: readonly Asked[], error: unknown): Promise<void> {
+  /** The facts may not be there though the state has them: drop it and fold anew. */
+  async #reload(): Promise<void> {
     const loaded = await loadState(this.#log, this.#host);
     const missed = await this.#log.readAfter(this.#seq);
     this.#state = loaded.state;
@@ -212,17 +214,21 @@ export class ControlPlane {
     this.#hash = loaded.hash;
     // Listeners hear of every batch once, those included that loading has folded.
     for (const batch of missed) if (batch.seq <= loaded.seq) this.#tell(batch);
-    const refusal = commitRefusal(error);
-    for (const one of waiting) {
-      if (refusal === null) one.reject(error);
-      else one.resolve(refusal);
-    }
   }
 
   async #maybeSnapshot(): Promise<void> {
     if (this.#seq - this.#snapshotSeq < factsPerSnapshot) return;
     this.#snapshotSeq = this.#seq;
     await saveState(this.#log, this.#host, { state: this.#state, seq: this.#seq, hash: this.#hash });
+  }
+}
+
+/** A commit that failed for a reason that has a name is refused; anything else is thrown where it was asked. */
+function answerFailure(waiting: readonly Asked[], error: unknown): void {
+  const refusal = commitRefusal(error);
+  for (const one of waiting) {
+    if (refusal === null) one.reject(error);
+    else one.resolve(refusal);
   }
 }
 

@@ -134,8 +134,17 @@ export class Scenario {
   }
 }
 
+/** Ids of replicas, one after the other: no two tests share a state, so they need not start anew. */
+let drawn = 0;
+
 export function contextAt(nowMs: number) {
-  return { nowMs, atMs: wallStartMs + nowMs, archivedIds: new Set<string>(), missingBlobs: new Set<string>() };
+  return {
+    nowMs,
+    atMs: wallStartMs + nowMs,
+    archivedIds: new Set<string>(),
+    missingBlobs: new Set<string>(),
+    drawId: (name: string): string => `${name}-${String((drawn += 1)).padStart(6, '2')}`,
+  };
 }
 
 export function specOf(more: Partial<JobSpec> = {}): JobSpec {

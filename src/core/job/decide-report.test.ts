@@ -81,6 +81,31 @@ describe('a report', () => {
     expect(facts).toEqual([]);
   });
 
+  it('publishes outputs once, and only those of the current attempt [I15] [I14]', () => {
+    const at = new Scenario();
+    at.join('n1');
+    const id = at.submit({ retry: { maxAttempts: 2, onExit: [75] } }, { outputs: ['out'] });
+    const started = [
+      { kind: 'SetupCompleted', reused: false },
+      { kind: 'JobStarted', port: null },
+    ] as const;
+    const first = at.key(id);
+    at.report(first, ...started, exited(75), collected);
+    at.pass(60_000);
+    const second = at.key(id);
+    expect(second.attempt).toBe(2);
+    at.report(second, ...started);
+    expect(at.report(first, collected).facts).toEqual([]);
+    expect(at.report(second, exited(0), collected, collected).facts.map((fact) => fact.kind)).toEqual([
+      'JobExited',
+      'OutputsCollected',
+      'AttemptEnded',
+      'JobEnded',
+      'JobArchived',
+    ]);
+    expect(at.report(second, collected).facts).toEqual([]);
+  });
+
   it('of an endpoint is news each time it changes [G2]', () => {
     const { at, id } = running();
     at.report(at.key(id), { kind: 'SetupCompleted', reused: false }, { kind: 'JobStarted', port: 4000 });
