@@ -61,6 +61,7 @@ export class Agent {
     const bootId = host.clock.bootId();
     const platform = host.machine.platform();
     await channel.join({ node, instance, bootId, capacity, advertise, platform, version, inventory });
+    await agent.#forgetStarts();
     agent.#unfollow = channel.follow((changes) => agent.#apply(changes));
     for (const key of inventory) if (!agent.#runners.has(taskKeyText(key))) agent.#fence(key);
     return agent;
@@ -91,8 +92,14 @@ export class Agent {
       // Begun, and neither among the living nor put aside: its directory did not survive.
       if (!names.has(name) && (await host.files.stat(endedDirectory(directory, name))) === null) names.add(name);
     }
-    await startJournal.keepOnly(living);
     return [...names].flatMap((name) => parseTaskKey(name) ?? []);
+  }
+
+  /** Only once the control plane has been told of them: should this agent die before, the next must tell. */
+  async #forgetStarts(): Promise<void> {
+    const { host, directory, startJournal } = this.#context;
+    const living = (await host.files.list(`${directory}/attempts`)) ?? [];
+    await startJournal.keepOnly(living.map(({ name }) => name));
   }
 
   #apply(changes: readonly OrderChange[]): void {
