@@ -125,4 +125,15 @@ describe('options of a submission', () => {
     const bare = parseJobDocument({ job: { name: 'a', run: 'b' } }, { origin: 'x' });
     expect(() => applyOptions(bare, { exclude: ['a'] })).toThrow('--exclude without a workspace');
   });
+
+  it('merge groups of what stays up key by key, and take a probe with its other keys [X1] [X33]', () => {
+    const file = { job: { name: 'a', run: 'b' }, profile: { port: true, liveness: { http: '/h', failures: 9 } } };
+    const set = ['restart={ policy = "on-failure" }', 'restart.backoff.initial=0s', 'liveness.interval=1s'];
+    const { layers } = applyOptions(parseJobDocument(file, { origin: 'job.toml' }), { set });
+    const { settings, origins } = mergeSettings(layers);
+    expect(settings.kind).toBe('service');
+    expect(settings.restart).toMatchObject({ policy: 'on-failure', backoff: { initialMs: 0, maxMs: 30_000 } });
+    expect(settings.liveness).toMatchObject({ ask: { kind: 'http', path: '/h' }, failures: 9, intervalMs: 1000 });
+    expect(origins).toMatchObject({ kind: '--set', 'restart.policy': '--set', 'rollout.maxSurge': 'built-in' });
+  });
 });

@@ -44,10 +44,12 @@ export function applyOptions(
   return { spec, source, profile, layers };
 }
 
+/** Groups merge key by key in the core; everything else is replaced as a whole. */
+const groups: ReadonlySet<string> = new Set(['resources', 'retry', 'restart', 'rollout']);
+
 /** A group given whole (`--set retry={…}`) merges key by key, as in a layer. */
 function spread(change: Change): readonly Change[] {
-  const key = String(change.path[1]);
-  const group = change.path.length === 2 && (key === 'resources' || key === 'retry');
+  const group = change.path.length === 2 && groups.has(String(change.path[1]));
   if (!group || typeof change.value !== 'object' || change.value === null) return [change];
   return Object.entries(change.value).map(([inner, value]) => ({ ...change, path: [...change.path, inner], value }));
 }
@@ -76,7 +78,7 @@ function place(document: Draft, { path, value, how, origin }: Change): void {
 
 /** The layer of one option. What is replaced as a whole (an array, labels) is taken with its other keys. */
 function layerOf(document: Draft, change: Change): SettingsLayer {
-  const depth = change.path[1] === 'resources' || change.path[1] === 'retry' ? 3 : 2;
+  const depth = groups.has(String(change.path[1])) ? 3 : 2;
   const path = change.path.slice(1, depth);
   let value: unknown = document.profile;
   for (const key of path) value = (value as Draft)[String(key)];

@@ -6,7 +6,8 @@ const mostPatterns = 1000;
 const longestPattern = 1024;
 const mostDoubleStars = 4;
 
-const script = z.union([z.string(), z.array(z.string())], {
+/** Shell text, or an argument vector. */
+export const script = z.union([z.string(), z.array(z.string())], {
   error: 'text, or a list of texts',
 }) satisfies z.ZodType<Script>;
 
@@ -35,22 +36,25 @@ const workspace = z.strictObject(
   { error: 'a table such as { workdir = "." }' },
 ) satisfies z.ZodType<Omit<WorkspaceSpec, 'exclude'>>;
 
-/** `[job]`: what to do; these six keys and no others (S1). */
-export const jobTable = z.strictObject(
+/** `[service]`: what to keep up. It has no outputs, for it does not end. */
+export const serviceTable = z.strictObject(
   {
     name: text,
     setup: script.optional(),
     run: script,
     workspace: workspace.optional(),
-    outputs: textList.optional(),
     env: z.record(z.string(), envValue, { error: 'a table of texts' }).optional(),
   },
   { error: 'a table' },
 );
 
+/** `[job]`: what to do; these six keys and no others (S1). */
+export const jobTable = serviceTable.extend({ outputs: textList.optional() });
+
 export type JobTable = z.output<typeof jobTable>;
 
 export const jobKeys: readonly string[] = Object.keys(jobTable.shape);
+export const serviceTableKeys: readonly string[] = Object.keys(serviceTable.shape);
 export const workspaceKeys: readonly string[] = Object.keys(workspace.shape);
 
 /** The spec of a table that passed the schema; `args` are what followed `--`. */

@@ -1,6 +1,7 @@
 import { type DocumentError, documentError, type KeyPath } from './document-error.ts';
-import { jobKeys, workspaceKeys } from './job-table.ts';
+import { jobKeys, serviceTableKeys, workspaceKeys } from './job-table.ts';
 import { arrayKeys, profileKeys, resourceKeys, retryKeys } from './profile-table.ts';
+import { supervisionKeys, supervisionShape } from './supervision-table.ts';
 import { showValue } from './write-value.ts';
 
 const reserved: ReadonlySet<string> = new Set(['image', 'mounts']);
@@ -8,19 +9,20 @@ const privileges: ReadonlySet<string> = new Set(
   'uid gid user group setuid setgid runAs privileged root sudo capabilities'.split(' '),
 );
 /** Keys of a profile that only services have. */
-export const serviceKeys: ReadonlySet<string> = new Set(
-  'replicas spread restart startup liveness readiness rollout'.split(' '),
-);
+export const serviceKeys: ReadonlySet<string> = new Set(Object.keys(supervisionShape));
 
 /** Which keys there are at a place. */
 const keysAt: Readonly<Record<string, readonly string[]>> = {
-  '': ['job', 'profile'],
+  '': ['job', 'service', 'profile'],
   job: jobKeys,
   'job.workspace': workspaceKeys,
+  service: serviceTableKeys,
+  'service.workspace': workspaceKeys,
   profile: profileKeys,
   'profile.resources': resourceKeys,
   'profile.retry': retryKeys,
   'profile.array': arrayKeys,
+  ...Object.fromEntries(Object.entries(supervisionKeys).map(([key, keys]) => [`profile.${key}`, keys])),
 };
 
 /** What to say about a key that does not exist where it stands: why not, and what to write instead. */
@@ -34,20 +36,16 @@ export function unknownKey(path: KeyPath, value: unknown): DocumentError {
     const message = `"${key}" is refused: a job runs as the user of the agent, with no more rights`;
     return documentError('PRIVILEGE', message, path, 'remove it, or run the agent as that user');
   }
-  if (place === '' && key === 'service') return belongsToServices('[service]', path);
-  if (serviceKeys.has(key)) return belongsToServices(`"${key}"`, path);
+  if (place === '' && key === 'service') {
+    const hint = 'yard apply takes services; for a job write [job]';
+    return documentError('UNKNOWN_KEY', '[service] is no part of a job', path, hint);
+  }
+  if (place === '' && key === 'cluster') {
+    const hint = 'this version runs on this machine; remove it';
+    return documentError('RESERVED', '[cluster] is a reserved word and does nothing yet', path, hint);
+  }
   const message = `unknown key "${key}" ${place === '' ? 'at the top of the file' : `in ${placeName(place)}`}`;
   return documentError('UNKNOWN_KEY', message, path, hintFor(place, key, value));
-}
-
-/** Services come with a later version: what is refused says what works. */
-export function belongsToServices(what: string, path: KeyPath): DocumentError {
-  return documentError(
-    'RESERVED',
-    `${what} belongs to services, which this version does not run yet`,
-    path,
-    'jobs work: write [job] with name and run, and [profile] for how to run it',
-  );
 }
 
 /** `[job]`, or `resources in [profile]`. */
@@ -64,16 +62,18 @@ function reservedHint(key: string): string {
 
 function hintFor(place: string, key: string, value: unknown): string {
   const written = `${key} = ${showValue(value)}`;
-  if (place === 'job' && key === 'profile') return `a profile by name stands above [job]:\n  ${written}\n  [job]`;
-  if ((place === 'job' || place === 'profile') && resourceKeys.includes(key)) {
-    const why = place === 'job' ? '[job] says what to do; needs go into [profile]:' : 'needs go into resources:';
+  const isWhat = place === 'job' || place === 'service';
+  if (isWhat && key === 'profile') return `a profile by name stands above [${place}]:\n  ${written}\n  [${place}]`;
+  if (place === 'service' && key === 'outputs') return 'remove it: a service does not end, so nothing is collected';
+  if ((isWhat || place === 'profile') && resourceKeys.includes(key)) {
+    const why = isWhat ? `[${place}] says what to do; needs go into [profile]:` : 'needs go into resources:';
     return `${why}\n  [profile]\n  resources = { ${written} }`;
   }
-  if (place === 'job' && profileKeys.includes(key)) {
-    return `[job] says what to do; how to run it goes into [profile]:\n  [profile]\n  ${written}`;
+  if (isWhat && profileKeys.includes(key)) {
+    return `[${place}] says what to do; how to run it goes into [profile]:\n  [profile]\n  ${written}`;
   }
   if (place === 'profile' && key === 'name') {
-    return `to use a profile by name, write above [job]:\n  profile = ${showValue(value)}`;
+    return `to use a profile by name, write above [job] or [service]:\n  profile = ${showValue(value)}`;
   }
   if ((place === 'profile' || place === '') && jobKeys.includes(key)) {
     return `what to do goes into [job]:\n  [job]\n  ${written}`;

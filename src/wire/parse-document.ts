@@ -1,10 +1,12 @@
-import { checkName, checkSpec } from '../core/job/check-spec.ts';
+import { checkName, checkSettings, checkSpec } from '../core/job/check-spec.ts';
+import { checkTogether } from '../core/job/check-together.ts';
 import type { JobSpec } from '../core/job/spec.ts';
-import type { PartialSettings, SettingsLayer } from '../core/profile/settings.ts';
+import { mergeSettings, type PartialSettings, type SettingsLayer } from '../core/profile/settings.ts';
+import type { Refusal } from '../core/refusal.ts';
 import { DocumentError, documentError, type KeyPath, keyPathOf } from './document-error.ts';
 import { guardDocument } from './document-guard.ts';
 import { jobTable, toSpec } from './job-table.ts';
-import { belongsToServices, unknownKey } from './key-advice.ts';
+import { unknownKey } from './key-advice.ts';
 import { namedProfileTable, profileTable, toSettings } from './profile-table.ts';
 import { readTable } from './read-table.ts';
 import type { Submission } from './submission.ts';
@@ -36,6 +38,9 @@ export function parseJobDocument(document: unknown, options: ParseOptions): Subm
     return { spec, source: tables, profile, layers: [] };
   }
   const layer = { origin: options.origin, values: readProfile(profile) } satisfies SettingsLayer;
+  const { settings } = mergeSettings([layer]);
+  const refusal = checkSettings(settings) ?? checkTogether(spec, settings);
+  if (refusal !== null) throw new DocumentError(refusal, keyPathOf(refusal));
   return { spec, source: tables, profile: null, layers: [layer] };
 }
 
@@ -54,7 +59,6 @@ export function parseProfileDocument(document: unknown, options: ParseOptions): 
     const hint = 'it starts like this:\n  [profile]\n  name = "big"';
     throw documentError('MISSING_KEY', `${options.origin} has no [profile]`, [], hint);
   }
-  refuseServiceKind(profile);
   const { name, ...table } = readTable(namedProfileTable, profile, 'profile');
   const wrong = checkName(name, 'profile.name');
   if (wrong !== null) throw new DocumentError(wrong, keyPathOf(wrong));
@@ -63,28 +67,42 @@ export function parseProfileDocument(document: unknown, options: ParseOptions): 
 
 /** The spec of a `[job]` table, checked as far as it can be without a node. */
 export function readSpec(job: unknown, args: readonly string[], subjectOf?: (path: KeyPath) => string | null): JobSpec {
-  const spec = toSpec(readTable(jobTable, job, 'job', subjectOf), args);
+  return readCheckedSpec(toSpec(readTable(jobTable, job, 'job', subjectOf), args));
+}
+
+/** The spec itself, unless the core refuses it. */
+export function readCheckedSpec(
+  spec: JobSpec,
+  errorOf = (refusal: Refusal): DocumentError => new DocumentError(refusal, keyPathOf(refusal)),
+): JobSpec {
   const refusal = checkSpec(spec);
-  if (refusal !== null) throw new DocumentError(refusal, keyPathOf(refusal));
+  if (refusal !== null) throw errorOf(refusal);
   return spec;
 }
 
 /** The settings that a `[profile]` table gives. */
 export function readProfile(profile: unknown, subjectOf?: (path: KeyPath) => string | null): PartialSettings {
-  refuseServiceKind(profile);
   return toSettings(readTable(profileTable, profile, 'profile', subjectOf));
 }
 
-function openDocument(document: unknown, origin: string, known: readonly string[]): Table {
+/** The tables of a document: only known ones, and none that hides another. */
+export function openDocument(document: unknown, origin: string, known: readonly string[]): Table {
   const guarded = guardDocument(document, origin);
   if (typeof guarded !== 'object' || guarded === null || Array.isArray(guarded)) {
-    throw documentError('BAD_REQUEST', `${origin} is no table of keys`, [], 'it starts with [job] or [profile]');
+    throw documentError(
+      'BAD_REQUEST',
+      `${origin} is no table of keys`,
+      [],
+      'it starts with [job], [service] or [profile]',
+    );
   }
   const tables = guarded as Table;
   for (const [key, value] of Object.entries(tables)) {
     if (known.includes(key)) continue;
-    if (key === 'job')
-      throw documentError('UNKNOWN_KEY', '[job] is no part of a profile', [key], 'yard submit takes jobs');
+    if (key === 'job') {
+      const other = known.includes('service') ? 'service' : 'profile';
+      throw documentError('UNKNOWN_KEY', `[job] is no part of a ${other}`, [key], 'yard submit takes jobs');
+    }
     throw unknownKey([key], value);
   }
   return tables;
@@ -94,11 +112,4 @@ function readArgs(args: unknown): readonly string[] {
   if (args === undefined) return [];
   if (Array.isArray(args) && args.every((one) => typeof one === 'string')) return args;
   throw documentError('BAD_VALUE', 'args is no list of texts', ['args']);
-}
-
-function refuseServiceKind(profile: unknown): void {
-  if (typeof profile !== 'object' || profile === null) return;
-  if ('kind' in profile && profile.kind === 'service') {
-    throw belongsToServices('kind = "service"', ['profile', 'kind']);
-  }
 }

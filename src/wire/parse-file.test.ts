@@ -98,13 +98,13 @@ port = true
     expect(refusal.hint).toContain(hint);
   });
 
-  it('refuses reserved words with a sentence, and services with what works', async () => {
+  it('refuses reserved words with a sentence, and says where services go', async () => {
     expect((await refusalOf(`${job}[profile]\nimage = "ubuntu"\n`)).code).toBe('RESERVED');
     expect((await refusalOf(`${job}mounts = ["/data"]\n`)).message).toContain('"mounts" is a reserved word');
     const service = await refusalOf('[service]\nname = "llm"\nrun = "serve"\n');
-    expect(service).toMatchObject({ code: 'RESERVED', excerpt: 'job.toml:1  [service]\n             ^^^^^^^' });
-    expect((await refusalOf(`${job}[profile]\nkind = "service"\n`)).message).toContain('does not run yet');
-    expect((await refusalOf(`${job}[profile]\nreplicas = 2\n`)).code).toBe('RESERVED');
+    expect(service).toMatchObject({ code: 'UNKNOWN_KEY', excerpt: 'job.toml:1  [service]\n             ^^^^^^^' });
+    expect(service.hint).toContain('yard apply takes services');
+    expect((await refusalOf('[cluster]\nname = "pool"\n')).code).toBe('RESERVED');
   });
 
   it('points at TOML that does not parse', async () => {

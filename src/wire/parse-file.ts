@@ -4,6 +4,7 @@ import { DocumentError, documentError, type KeyPath } from './document-error.ts'
 import { checkTextDepth, checkTextSize, deepestNesting } from './document-guard.ts';
 import { locateInToml, writeExcerpt } from './locate.ts';
 import { type NamedProfile, parseJobDocument, parseProfileDocument } from './parse-document.ts';
+import { parseServiceDocument } from './parse-service.ts';
 import type { Submission } from './submission.ts';
 
 /**
@@ -17,6 +18,28 @@ export function parseJobFile(text: string, fileName: string): Promise<Submission
 /** Reads the file of a named profile; otherwise as parseJobFile. */
 export function parseProfileFile(text: string, fileName: string): Promise<NamedProfile> {
   return withExcerpt(text, fileName, () => parseProfileDocument(readText(text, fileName), { origin: fileName }));
+}
+
+/** Reads a service file; otherwise as parseJobFile. */
+export function parseServiceFile(text: string, fileName: string): Promise<Submission> {
+  return withExcerpt(text, fileName, () => parseServiceDocument(readText(text, fileName), { origin: fileName }));
+}
+
+/** What `yard apply` takes. */
+export type Applied =
+  | { readonly kind: 'service'; readonly service: Submission }
+  | { readonly kind: 'profile'; readonly profile: NamedProfile };
+
+/** Reads a file to apply: a service where it says `[service]`, else a profile. Otherwise as parseJobFile. */
+export function parseApplyFile(text: string, fileName: string): Promise<Applied> {
+  return withExcerpt(text, fileName, () => {
+    const document = readText(text, fileName);
+    const options = { origin: fileName };
+    const isService = typeof document === 'object' && document !== null && 'service' in document;
+    return isService
+      ? ({ kind: 'service', service: parseServiceDocument(document, options) } as const)
+      : ({ kind: 'profile', profile: parseProfileDocument(document, options) } as const);
+  });
 }
 
 /** The line of a file that a path names, as errors show it; null where it has none. */

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import type { OnNodeLoss, PartialSettings } from '../core/profile/settings.ts';
+import { dropAbsent } from './absent.ts';
 import { duration, oneOf, size, someNumber, text, textList, truth, wholeNumber } from './leaves.ts';
+import { supervisionShape, toSupervision } from './supervision-table.ts';
 
 const gpuCount = z.union([wholeNumber(0, 4096, ', or "all"'), z.literal('all')], {
   error: 'a whole number from 0 to 4096, or "all"',
@@ -37,7 +39,7 @@ const onNodeLoss = oneOf(['replace', 'wait', 'fail']) satisfies z.ZodType<OnNode
 /** `[profile]`: how to run. In a file; the base units are inside. */
 export const profileTable = z.strictObject(
   {
-    kind: oneOf(['job']).optional(),
+    kind: oneOf(['job', 'service']).optional(),
     nodes: wholeNumber(1, 4096).optional(),
     resources: resources.optional(),
     timeout: duration.optional(),
@@ -48,6 +50,7 @@ export const profileTable = z.strictObject(
     priority: wholeNumber(-1000, 1000).optional(),
     setupReuse: textList.optional(),
     port: truth.optional(),
+    ...supervisionShape,
   },
   { error: 'a table, or the name of a profile' },
 );
@@ -77,6 +80,7 @@ export function toSettings(table: ProfileTable): PartialSettings {
     priority,
     setupReuse,
     port,
+    ...toSupervision(table),
   });
 }
 
@@ -91,10 +95,4 @@ function toNeeds(table: NonNullable<ProfileTable['resources']>): NonNullable<Par
     diskMiB: table.disk,
     labels,
   });
-}
-
-type Present<Table> = { [Key in keyof Table]?: Exclude<Table[Key], undefined> };
-
-function dropAbsent<Table extends object>(table: Table): Present<Table> {
-  return Object.fromEntries(Object.entries(table).filter(([, value]) => value !== undefined)) as Present<Table>;
 }

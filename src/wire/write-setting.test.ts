@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { settingKeys } from '../core/profile/settings.ts';
 import { nameOfCommand } from './command-document.ts';
-import { jobFileJsonSchema } from './json-schema.ts';
-import { serviceKeys } from './key-advice.ts';
+import { jobFileJsonSchema, profileFileJsonSchema, serviceFileJsonSchema } from './json-schema.ts';
 import { parseJobDocument } from './parse-document.ts';
 import { profileKeys, resourceKeys, retryKeys } from './profile-table.ts';
 import { refuseSecrets } from './secrets.ts';
+import { supervisionKeys } from './supervision-table.ts';
 import { writeSetting } from './write-setting.ts';
 
 it.each([
@@ -17,18 +17,36 @@ it.each([
   ['array', { size: 5, maxRunning: null }, 'array', '{ size = 5 }'],
   ['resources.gpus', 'all', 'resources.gpus', '"all"'],
   ['rollout.minReadyMs', 5000, 'rollout.minReady', '"5s"'],
-  ['liveness', { http: '/h', intervalMs: 10_000, at: null }, 'liveness', '{ http = "/h", interval = "10s" }'],
+  ['readiness', { ask: { kind: 'tcp' }, intervalMs: 2000 }, 'readiness', '{ tcp = true, interval = "2s" }'],
+  ['startup', { ask: { kind: 'command', command: ['ok'] } }, 'startup', '{ command = ["ok"] }'],
+  [
+    'liveness',
+    { ask: { kind: 'http', path: '/h' }, intervalMs: 10_000, failures: 3 },
+    'liveness',
+    '{ http = "/h", interval = "10s", failures = 3 }',
+  ],
+  ['restart.onGiveUp', 'requeue', 'restart.then', '"requeue"'],
+  ['restart.backoff', { initialMs: 1000, maxMs: 30_000 }, 'restart.backoff', '{ initial = "1s", max = "30s" }'],
+  ['restart.giveUp', { kind: 'failures', failures: 10 }, 'restart.giveUp', '{ failures = 10 }'],
+  [
+    'restart.giveUp',
+    { kind: 'restarts', restarts: 5, windowMs: 600_000 },
+    'restart.giveUp',
+    '{ restarts = 5, window = "10m" }',
+  ],
 ])('writes %s as a file has it [X33] [B10]', (key, value, writtenKey, written) => {
   expect(writeSetting(key, value)).toEqual({ key: writtenKey, value: written });
 });
 
-it('has a key in the file for every setting of a job, and none besides', () => {
-  const ofJobs = settingKeys.filter((key) => !serviceKeys.has(key.split('.')[0] ?? ''));
-  const inFile = ofJobs.map((key) => writeSetting(key, null).key).sort();
-  const grouped = profileKeys.flatMap((key) => {
-    if (key === 'resources') return resourceKeys.map((inner) => `resources.${inner}`);
-    return key === 'retry' ? retryKeys.map((inner) => `retry.${inner}`) : [key];
-  });
+it('has a key in the file for every setting, and none besides', () => {
+  const inFile = settingKeys.map((key) => writeSetting(key, null).key).sort();
+  const groups: Readonly<Record<string, readonly string[] | undefined>> = {
+    resources: resourceKeys,
+    retry: retryKeys,
+    restart: supervisionKeys.restart,
+    rollout: supervisionKeys.rollout,
+  };
+  const grouped = profileKeys.flatMap((key) => groups[key]?.map((inner) => `${key}.${inner}`) ?? [key]);
   expect(inFile).toEqual([...grouped].sort());
 });
 
@@ -54,4 +72,11 @@ it('refuses a secret, since none is set [U7] [S1]', () => {
 it('describes a job file as a JSON schema that knows the six keys [S1]', () => {
   const schema = JSON.stringify(jobFileJsonSchema());
   for (const key of ['name', 'setup', 'run', 'workspace', 'outputs', 'env']) expect(schema).toContain(`"${key}"`);
+});
+
+it('describes service and profile files as JSON schemas that know every key', () => {
+  const service = JSON.stringify(serviceFileJsonSchema());
+  for (const key of ['service', 'replicas', 'liveness', 'giveUp', 'progressDeadline']) expect(service).toContain(key);
+  expect(service).not.toContain('"outputs"');
+  expect(JSON.stringify(profileFileJsonSchema())).toContain('"required":["name"]');
 });
