@@ -1,0 +1,69 @@
+#!/usr/bin/env node
+/**
+ * Turns a terminal's screen into an SVG: `tmux capture-pane -e -p -t PANE | node scripts/terminal-picture.mjs > picture.svg`.
+ * Knows what our own output uses: bold, dim, and the sixteen colours.
+ */
+import { readFileSync } from 'node:fs';
+
+const cell = { width: 8.4, height: 19 };
+const margin = 16;
+const ground = '#16181d';
+const ink = '#d6d9df';
+const palette = ['#6b7280', '#e5534b', '#57ab5a', '#c69026', '#539bf5', '#b083f0', '#39c5cf', '#d6d9df'];
+
+const lines = readFileSync(0, 'utf8').replace(/\s+$/, '').split('\n');
+const columns = Math.max(...lines.map((line) => [...strip(line)].length));
+const width = Math.ceil(columns * cell.width + 2 * margin);
+const height = lines.length * cell.height + 2 * margin;
+
+process.stdout.write(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">
+<rect width="100%" height="100%" rx="8" fill="${ground}"/>
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" fill="${ink}" xml:space="preserve">
+${lines.map(drawLine).join('\n')}
+</g>
+</svg>
+`);
+
+function drawLine(line, row) {
+  const y = margin + (row + 0.75) * cell.height;
+  let column = 0;
+  let style = { fill: null, bold: false, dim: false };
+  const spans = line.split(/(\u001b\[[0-9;]*m)/).map((part) => {
+    if (part.startsWith('\u001b[')) {
+      style = applyCodes(style, part.slice(2, -1).split(';').map(Number));
+      return '';
+    }
+    const text = part.replace(/\u001b[()][A-Z0-9]/g, '');
+    const span = text.trim() === '' ? '' : drawSpan(text, margin + column * cell.width, y, style);
+    column += [...text].length;
+    return span;
+  });
+  return spans.join('');
+}
+
+function drawSpan(text, x, y, { fill, bold, dim }) {
+  const look = [fill && `fill="${fill}"`, bold && 'font-weight="600"', dim && 'opacity="0.6"'].filter(Boolean).join(' ');
+  const length = `textLength="${([...text].length * cell.width).toFixed(1)}" lengthAdjust="spacingAndGlyphs"`;
+  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${length} ${look}>${escape(text)}</text>`;
+}
+
+function applyCodes(style, codes) {
+  return codes.reduce((now, code) => {
+    if (code === 0) return { fill: null, bold: false, dim: false };
+    if (code === 1) return { ...now, bold: true };
+    if (code === 2) return { ...now, dim: true };
+    if (code === 22) return { ...now, bold: false, dim: false };
+    if (code === 39) return { ...now, fill: null };
+    if (code >= 30 && code <= 37) return { ...now, fill: palette[code - 30] };
+    if (code >= 90 && code <= 97) return { ...now, fill: palette[code - 90] };
+    return now;
+  }, style);
+}
+
+function strip(line) {
+  return line.replace(/\u001b\[[0-9;]*m/g, '').replace(/\u001b[()][A-Z0-9]/g, '');
+}
+
+function escape(text) {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
