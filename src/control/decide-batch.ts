@@ -6,6 +6,7 @@ import type { State } from '../core/state.ts';
 import type { AppendView, Draft, StoredAnswer } from '../log/fact-log.ts';
 import { archiveRecord } from './archive.ts';
 import type { ReplicaIds } from './replica-ids.ts';
+import { watchServicePins } from './service-pins.ts';
 
 export interface ExecuteOptions {
   /** The same key with the same command has one effect and one answer. */
@@ -60,11 +61,9 @@ export function decideBatch(
     missingBlobs: view.missingBlobs,
     drawId: (name: string) => replicaIds.drawId(name, state, view.archivedIds),
   };
-  const result = step(
-    state,
-    fresh.map(({ command }) => command),
-    context,
-  );
+  const commands = fresh.map(({ command }) => command);
+  const servicePins = watchServicePins(state, commands);
+  const result = step(state, commands, context);
   for (const [position, one] of fresh.entries()) answered.set(one, result.answers[position] as Answer | Refusal);
   const keep: StoredAnswer[] = [];
   const pins: { holder: string; blobs: readonly string[] }[] = [];
@@ -78,9 +77,16 @@ export function decideBatch(
   const answers = waiting.map((one) => resolveRepeat(one, answered, waiting));
   if (result.facts.length === 0 && keep.length === 0) return { draft: null, answers, unfinished: result.unfinished };
   const outputs = outputPins(result.facts);
+  const services = servicePins(result.facts);
   const archive = result.archived.map((job) => archiveRecord(job));
   return {
-    draft: { facts: result.facts, answers: keep, archive, pins: [...pins, ...outputs] },
+    draft: {
+      facts: result.facts,
+      answers: keep,
+      archive,
+      pins: [...pins, ...outputs, ...services.pins],
+      unpins: services.unpins,
+    },
     answers,
     unfinished: result.unfinished,
   };
