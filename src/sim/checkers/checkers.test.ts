@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../core/fact.ts';
+import { builtInSettings, type Settings } from '../../core/profile/settings.ts';
+import { refuse } from '../../core/refusal.ts';
+import { genesisHash, sealBatch, type StoredBatch } from '../../log/batch.ts';
+import { createHistory, type History } from '../history.ts';
+import { createTruth, type TrueProcess, type TrueSignal } from '../truth.ts';
+import { virtualHash } from '../virtual-hash.ts';
+import { checkers } from './all.ts';
+import { check } from './checker.ts';
+
+const digests = { sha256: virtualHash, sha256File: () => Promise.resolve(null) };
+const key = { job: 'a-1', index: 0, rank: 0, attempt: 1 };
+const attempt = 'a-1.0.0.1';
+
+function submitted(job: string, settings: Partial<Settings> = {}): Fact {
+  const [name = ''] = job.split('-');
+  const spec = { name, run: 'true', setup: null, workspace: null, outputs: ['out'], env: {}, args: [] };
+  const about = { job, name, project: 'default', owner: 'someone', spec, source: null, profile: null, workspace: null };
+  const merged = { ...builtInSettings, ...settings };
+  return { kind: 'JobSubmitted', ...about, settings: merged, origins: {}, retryOf: null, indices: null, service: null };
+}
+
+const joined: Fact = {
+  kind: 'NodeJoined',
+  node: 'n',
+  instance: 'i',
+  bootId: 'b',
+  capacity: { cpus: 2, memoryMiB: 100, gpus: [], labels: {} },
+  advertise: '',
+  platform: 'linux',
+  version: '0',
+};
+
+function placed(job: string, more: { cpus?: number; devices?: string[]; attempt?: number } = {}): Fact {
+  const task = { node: 'n', devices: more.devices ?? [], cpus: more.cpus ?? 1, memoryMiB: 0 };
+  return { kind: 'AttemptPlaced', job, index: 0, attempt: more.attempt ?? 1, tasks: [task] };
+}
+
+const outcome = { reason: 'exit', exitCode: 0, signal: null, message: '' } as const;
+const ready: Fact = { kind: 'NodeReady', ...key };
+const exited: Fact = { kind: 'JobExited', ...key, exitCode: 0, signal: null, detail: null };
+const collected: Fact = { kind: 'OutputsCollected', ...key, outputs: [], manifest: null, exitCode: 0, signal: null };
+const attemptEnded: Fact = { kind: 'AttemptEnded', job: 'a-1', index: 0, attempt: 1, outcome, retryAtMs: null };
+const jobEnded: Fact = { kind: 'JobEnded', job: 'a-1', outcome };
+const archived: Fact = { kind: 'JobArchived', job: 'a-1' };
+const wholeLife = [joined, submitted('a-1'), placed('a-1'), ready, exited, collected, attemptEnded, jobEnded, archived];
+
+/** One batch a fact, sealed as the log does it. */
+function seal(facts: readonly Fact[], nowMs: (index: number) => number = (index) => index): StoredBatch[] {
+  const batches: StoredBatch[] = [];
+  let previousHash = genesisHash;
+  for (const [index, fact] of facts.entries()) {
+    const time = { nowMs: nowMs(index), atMs: index, bootId: 'b', bootMs: index };
+    const where = { seq: index + 1, lastSeq: index + 1, id: String(index), format: 1, previousHash };
+    const batch = sealBatch(digests, { ...time, ...where, factsText: JSON.stringify([fact]) });
+    previousHash = batch.hash;
+    batches.push(batch);
+  }
+  return batches;
+}
+
+const runOf = (more: Partial<TrueProcess> = {}): TrueProcess => ({
+  attempt,
+  label: 'run',
+  role: 'command',
+  node: 'n',
+  devices: [],
+  port: null,
+  startMs: 0,
+  endMs: 10,
+  exit: { code: 0, signal: null },
+  ...more,
+});
+
+const signalOf = (more: Partial<TrueSignal> = {}): TrueSignal => ({
+  atMs: 5,
+  seq: 4,
+  by: 'n',
+  signal: 'SIGTERM',
+  role: 'command',
+  pid: 1,
+  attempt,
+  isSweep: false,
+  ...more,
+});
+
+function history(facts: readonly Fact[] = wholeLife, change: (history: History) => void = () => {}): History {
+  const truth = createTruth();
+  truth.processes.push(runOf());
+  const made = createHistory(truth);
+  made.batches = seal(facts);
+  change(made);
+  return made;
+}
+
+/** Ids of the promises that a history breaks. */
+function broken(made: History): readonly string[] {
+  return [...new Set(check(made, checkers).map((problem) => problem.split(':', 1)[0] ?? ''))].sort();
+}
+
+const answered = (job: string): History['answers'][number] => ({
+  key: 'k',
+  name: 'a',
+  answer: { kind: 'submitted', job },
+});
+const other = { attempt: 'a-1.0.0.2' };
+
+/** For each promise, a history that breaks it. */
+const breaches: Readonly<Record<string, History>> = {
+  I1: history(wholeLife, (made) => {
+    made.batches = made.batches.map((batch, i) => (i === 2 ? { ...batch, atMs: 99 } : batch));
+  }),
+  I2: history(wholeLife, (made) => made.answers.push(answered('b-1'))),
+  I3: history(wholeLife, (made) => made.answers.push(answered('a-1'), answered('a-2'))),
+  I4: history(wholeLife, (made) => made.samples.push({ who: 'n', seq: 3, hash: 'another' })),
+  I6: history(wholeLife, (made) =>
+    made.decisions.push({ kind: 'Tick', isEqual: false, changedState: false, threw: null }),
+  ),
+  I7: history(wholeLife, (made) => {
+    made.batches = seal(wholeLife, (index) => -index);
+  }),
+  I8: history([
+    joined,
+    submitted('a-1'),
+    submitted('b-1'),
+    placed('a-1', { devices: ['G'] }),
+    placed('b-1', { devices: ['G'] }),
+  ]),
+  I9: history(wholeLife, ({ truth }) => {
+    truth.processes.push(runOf({ devices: ['G'] }), runOf({ devices: ['G'], ...other }));
+  }),
+  I10: history([joined, submitted('a-1'), placed('a-1', { cpus: 3 })]),
+  I11: history(wholeLife, ({ truth }) => truth.processes.push(runOf({ startMs: 20, endMs: 30 }))),
+  I12: history([joined, submitted('a-1', { onNodeLoss: 'wait' }), ...wholeLife.slice(2)], ({ truth }) => {
+    truth.processes.push(runOf(other));
+  }),
+  I13: history([...wholeLife.slice(0, -1), placed('a-1', { attempt: 2 }), archived]),
+  I14: history([joined, submitted('a-1'), placed('a-1', { attempt: 2 }), exited]),
+  I15: history([...wholeLife.slice(0, 6), collected, ...wholeLife.slice(6)]),
+  I16: history(wholeLife, ({ truth }) => truth.signals.push(signalOf())),
+  I17: history(wholeLife, ({ truth }) => truth.signals.push(signalOf({ role: 'bystander', attempt: null }))),
+  I24: history(wholeLife, ({ truth }) => {
+    truth.processes.push(runOf({ port: 1, label: 'setup' }), runOf({ port: 1, ...other }));
+  }),
+  S7: history(wholeLife, ({ truth }) => {
+    truth.processes.splice(0, 1, runOf({ exit: { code: 1, signal: null } }));
+  }),
+  I26: history(wholeLife, (made) => made.refusals.push({ ...refuse('NOT_FOUND', ''), message: '' })),
+  I27: history(wholeLife.slice(0, -3)),
+  I28: history(wholeLife, (made) => {
+    made.rest = { startSeq: 8, endSeq: 9 };
+  }),
+  bug: history(wholeLife, (made) => made.bugs.push('Error: no fault explains this')),
+};
+
+describe('the checkers', () => {
+  it('find nothing in a history that keeps every promise', () => {
+    expect(check(history(), checkers)).toEqual([]);
+  });
+
+  it.each(Object.entries(breaches))('find a breach of promise %s', (id, made) => {
+    expect(broken(made)).toContain(id);
+  });
+
+  it('find that a snapshot and its tail lead elsewhere [I5]', () => {
+    const made = history(wholeLife.slice(0, 6));
+    // Read a second time, the last fact is another one: so the state with the snapshot and the one without part.
+    let reads = 0;
+    const [last] = made.batches.slice(-1);
+    const changing = {
+      ...last,
+      get factsText() {
+        reads += 1;
+        return JSON.stringify(reads === 1 ? [collected] : [{ ...joined, node: 'm' }]);
+      },
+    } as StoredBatch;
+    made.batches = [...made.batches.slice(0, -1), changing];
+    expect(broken(made)).toContain('I5');
+  });
+
+  it('have each a history that breaks it', () => {
+    expect([...Object.keys(breaches), 'I5'].sort()).toEqual(checkers.map(({ id }) => id).sort());
+  });
+});
