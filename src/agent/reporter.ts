@@ -4,6 +4,9 @@ import { sleep } from '../host/clock.ts';
 import type { Host } from '../host/host.ts';
 import type { AgentChannel } from './channel.ts';
 
+/** A start waits this long for company: a job that ends at once then costs one commit, not two. */
+const latestStartMs = 20;
+
 /**
  * Sends what happened, in order, many at a time, until it is durable. What is lost with the agent is not lost: the
  * next one reads the same from the records, and a repetition changes nothing.
@@ -15,6 +18,7 @@ export class Reporter {
   #events: TaskFact[] = [];
   #released: TaskKey[] = [];
   #sending = false;
+  #cancelLate: (() => void) | null = null;
   readonly #closed = new AbortController();
 
   constructor(channel: AgentChannel, host: Host, onStale: (key: TaskKey) => void) {
@@ -25,7 +29,8 @@ export class Reporter {
 
   tell(event: TaskFact): void {
     this.#events.push(event);
-    this.#start();
+    if (event.kind !== 'JobStarted') this.#start();
+    else this.#cancelLate ??= this.#host.timers.after(latestStartMs, () => this.#start());
   }
 
   release(key: TaskKey): void {
@@ -34,10 +39,13 @@ export class Reporter {
   }
 
   close(): void {
+    this.#cancelLate?.();
     this.#closed.abort('closed');
   }
 
   #start(): void {
+    this.#cancelLate?.();
+    this.#cancelLate = null;
     if (this.#sending || this.#closed.signal.aborted) return;
     this.#sending = true;
     void this.#send();
