@@ -6,6 +6,7 @@ import { checkSpec } from '../core/job/check-spec.ts';
 import { idAlphabet, idSuffixLength } from '../core/job/job-id.ts';
 import type { WorkspaceRef } from '../core/job/spec.ts';
 import { refuse } from '../core/refusal.ts';
+import { DocumentError } from '../wire/document-error.ts';
 import { parseJobDocument } from '../wire/parse-document.ts';
 import type { Submission } from '../wire/submission.ts';
 import type { PushProgress, SubmissionDocument, SubmitOptions } from './api.ts';
@@ -20,7 +21,7 @@ export async function submit(
   given: Submission | SubmissionDocument,
   options: Partial<SubmitOptions>,
 ): Promise<string> {
-  const submission = 'spec' in given ? given : parseJobDocument(given, { origin: 'submission' });
+  const submission = 'spec' in given ? given : readDocument(given);
   const wrong = checkSpec(submission.spec);
   if (wrong !== null) throw new RefusalError(wrong);
   const workspace = await workspaceOf(embedded, submission, options);
@@ -43,6 +44,15 @@ export async function submit(
   const answer = await execute(embedded, command, { ...blobs, ...key });
   if (answer.kind !== 'submitted') throw new Error(`a submission was answered with ${answer.kind}`);
   return answer.job;
+}
+
+/** A program has no text whose line could be shown, so that what is wrong with its object is a refusal like any other. */
+function readDocument(document: SubmissionDocument): Submission {
+  try {
+    return parseJobDocument(document, { origin: 'submission' });
+  } catch (error) {
+    throw error instanceof DocumentError ? new RefusalError(error.refusal) : error;
+  }
 }
 
 async function workspaceOf(

@@ -41,7 +41,7 @@ export class ControlPlane {
   #writing = false;
   #catchUpDue = false;
   #closed = false;
-  #endWatch: () => void = () => {};
+  #endWatch: (() => void) | null = null;
 
   private constructor(log: FactLog<Fact>, host: Host, loaded: LoadedState, onFault: (error: unknown) => void) {
     this.#onFault = onFault;
@@ -59,9 +59,7 @@ export class ControlPlane {
    * `onFault` is told when the log can no longer be followed.
    */
   static async open(log: FactLog<Fact>, host: Host, onFault: (error: unknown) => void): Promise<ControlPlane> {
-    const plane = new ControlPlane(log, host, await loadState(log, host), onFault);
-    plane.#endWatch = log.watch(() => plane.#scheduleCatchUp());
-    return plane;
+    return new ControlPlane(log, host, await loadState(log, host), onFault);
   }
 
   /** As of the last batch seen. For reading only, and only until the next await. */
@@ -97,17 +95,34 @@ export class ControlPlane {
     await this.#exclusively(() => this.#readTail());
   }
 
+  /**
+   * Tells of every batch from here on. The log is watched only while somebody listens: a program that waits for nothing
+   * costs nothing, and ends by itself though it closed nothing.
+   */
   subscribe(listener: BatchListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    const own: BatchListener = (batch, state) => listener(batch, state);
+    this.#listeners.add(own);
+    if (this.#endWatch === null && !this.#closed) {
+      this.#endWatch = this.#log.watch(() => this.#scheduleCatchUp());
+      this.#scheduleCatchUp();
+    }
+    return () => {
+      this.#listeners.delete(own);
+      if (this.#listeners.size === 0) this.#unwatch();
+    };
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#endWatch();
+    this.#unwatch();
     await this.#turn;
     await this.#log.close();
+  }
+
+  #unwatch(): void {
+    this.#endWatch?.();
+    this.#endWatch = null;
   }
 
   #scheduleCommit(): void {
