@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 
 /** The command as it is shipped. */
 export const yardPath = resolve(import.meta.dirname, '../dist/yard.js');
@@ -32,6 +33,8 @@ export interface Lab {
     args: readonly string[],
     options?: { input?: string; cwd?: string; env?: Record<string, string> },
   ): Promise<Finished>;
+  /** A line of shell in which `yard` is the command. */
+  shell(line: string): Promise<Finished>;
   start(
     args: readonly string[],
     options?: { input?: string; cwd?: string; env?: Record<string, string>; detached?: boolean },
@@ -50,6 +53,11 @@ export function openLab(): Lab {
     home,
     folder,
     yard: (args, options) => lab.start(args, options).finished,
+    shell(line) {
+      const command = [process.execPath, yardPath].map((word) => `'${word}'`).join(' ');
+      const script = line.replaceAll(/\byard\b/g, command);
+      return follow(spawn('sh', ['-c', script], { cwd: folder, env: environment(home), stdio: pipes })).finished;
+    },
     start(args, options = {}) {
       const running = startYard(args, { home, cwd: options.cwd ?? folder, ...options });
       started.add(running);
@@ -73,11 +81,21 @@ function startYard(
 ): Running {
   const child = spawn(process.execPath, [yardPath, ...args], {
     cwd: options.cwd,
-    env: { ...process.env, RUNYARD_HOME: options.home, NO_COLOR: '1', ...options.env },
-    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...environment(options.home), ...options.env },
+    stdio: pipes,
     detached: options.detached ?? false,
   });
   child.stdin.end(options.input ?? '');
+  return follow(child);
+}
+
+const pipes: ['pipe', 'pipe', 'pipe'] = ['pipe', 'pipe', 'pipe'];
+
+function environment(home: string): NodeJS.ProcessEnv {
+  return { ...process.env, RUNYARD_HOME: home, NO_COLOR: '1' };
+}
+
+function follow(child: ChildProcessByStdio<Writable, Readable, Readable>): Running {
   let stdout = '';
   let stderr = '';
   const listeners = new Set<() => void>();

@@ -12,7 +12,7 @@ import type { Embedded } from './embedded.ts';
 import { requireJob } from './job-handle.ts';
 import { RefusalError } from './refusal-error.ts';
 import { type PlacedTask, tasksOf } from './task-place.ts';
-import { withTreeRefusals } from './tree-errors.ts';
+import { withLandingRefusals } from './tree-errors.ts';
 
 const liveDeadlineMs = 10 * 60_000;
 
@@ -48,7 +48,7 @@ export async function landOutputs(
     if (manifest !== null && wanted.some(({ state }) => state === 'collected')) {
       const { store, host } = embedded;
       const paths = options.paths === undefined ? {} : { paths: options.paths };
-      await withTreeRefusals(() => landTree({ manifest, store, directory, host, ...paths }));
+      await withLandingRefusals(directory, () => landTree({ manifest, store, directory, host, ...paths }));
     }
     for (const output of wanted) {
       const landedAt = output.state === 'collected' ? `${directory}/${output.path}` : null;

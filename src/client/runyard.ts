@@ -5,7 +5,7 @@ import type { Host } from '../host/host.ts';
 import { createNodeHost } from '../host/node/node-host.ts';
 import { createNodeProcesses, type NodeProcesses } from '../host/node/processes.ts';
 import { openSqliteLog } from '../log/sqlite.ts';
-import type { EventView, Jobs, Nodes, Profiles, PruneReport, RunyardClient } from './api.ts';
+import type { EventView, Jobs, Nodes, Profiles, PruneReport, RunyardClient, Services } from './api.ts';
 import type { Embedded } from './embedded.ts';
 import { followEvents } from './events.ts';
 import { factFormats } from './fact-formats.ts';
@@ -14,6 +14,7 @@ import { createJobs } from './jobs.ts';
 import { createNodes } from './nodes.ts';
 import { createProfiles } from './profiles.ts';
 import { prune } from './prune.ts';
+import { createServices } from './services.ts';
 
 export interface OpenOptions {
   /** Default: `RUNYARD_HOME`, else `~/.runyard`. */
@@ -27,6 +28,7 @@ export class Runyard implements RunyardClient {
   readonly jobs: Jobs;
   readonly nodes: Nodes;
   readonly profiles: Profiles;
+  readonly services: Services;
   readonly #embedded: Embedded;
   readonly #processes: NodeProcesses;
 
@@ -36,6 +38,7 @@ export class Runyard implements RunyardClient {
     this.jobs = createJobs(embedded);
     this.nodes = createNodes(embedded);
     this.profiles = createProfiles(embedded);
+    this.services = createServices(embedded);
   }
 
   static async open(options: OpenOptions = {}): Promise<Runyard> {
@@ -53,7 +56,9 @@ export class Runyard implements RunyardClient {
     return this.#embedded.home;
   }
 
-  events(options: { job?: string; follow?: boolean; signal?: AbortSignal } = {}): AsyncIterable<EventView> {
+  events(
+    options: { job?: string; service?: string; follow?: boolean; signal?: AbortSignal } = {},
+  ): AsyncIterable<EventView> {
     return followEvents(this.#embedded, options);
   }
 

@@ -4,12 +4,13 @@ import { pushTree } from '../blobs/push.ts';
 import type { SubmitJob } from '../core/command.ts';
 import { checkSpec } from '../core/job/check-spec.ts';
 import { idAlphabet, idSuffixLength } from '../core/job/job-id.ts';
-import type { WorkspaceRef } from '../core/job/spec.ts';
+import type { JobSpec, WorkspaceRef } from '../core/job/spec.ts';
 import { refuse } from '../core/refusal.ts';
 import { DocumentError } from '../wire/document-error.ts';
 import { parseJobDocument } from '../wire/parse-document.ts';
+import { refuseSecrets } from '../wire/secrets.ts';
 import type { Submission } from '../wire/submission.ts';
-import type { PushProgress, SubmissionDocument, SubmitOptions } from './api.ts';
+import type { PushOptions, PushProgress, SubmissionDocument, SubmitOptions } from './api.ts';
 import { type Embedded, execute } from './embedded.ts';
 import { loadJob } from './find-job.ts';
 import { RefusalError } from './refusal-error.ts';
@@ -24,6 +25,8 @@ export async function submit(
   const submission = 'spec' in given ? given : readDocument(given);
   const wrong = checkSpec(submission.spec);
   if (wrong !== null) throw new RefusalError(wrong);
+  const secret = refuseSecrets(submission.spec);
+  if (secret !== null) throw secret;
   const workspace = await workspaceOf(embedded, submission, options);
   const { spec, source, profile, layers } = submission;
   const command: SubmitJob = {
@@ -61,7 +64,15 @@ async function workspaceOf(
   options: Partial<SubmitOptions>,
 ): Promise<WorkspaceRef | null> {
   if (options.workspaceOf !== undefined) return (await loadJob(embedded, options.workspaceOf))?.workspace ?? null;
-  const { workspace } = spec;
+  return pushWorkspace(embedded, spec, options);
+}
+
+/** Pushes what is missing of the workspace; null where the spec has none. */
+export async function pushWorkspace(
+  embedded: Embedded,
+  { workspace }: JobSpec,
+  options: Partial<PushOptions>,
+): Promise<WorkspaceRef | null> {
   if (workspace === null) return null;
   const { home, host, store, plane } = embedded;
   const base = options.baseDirectory ?? process.cwd();

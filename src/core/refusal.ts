@@ -29,6 +29,7 @@ export const refusals = {
     meaning: 'A workspace above 1 GiB or 100,000 files that nobody asked for by name.',
   },
   LANDING_CONFLICT: { status: 409, meaning: 'Something of another kind stands where an output lands.' },
+  LANDING_FAILED: { status: 409, meaning: 'A folder that outputs cannot be written to.' },
   PORT_CONFLICT: { status: 400, meaning: 'A port that is taken or reserved.' },
   NEVER_FIRES: { status: 400, meaning: 'A rule that no history of events could ever fulfil.' },
   RESERVED: { status: 400, meaning: 'A word that is kept for later and does nothing yet.' },

@@ -6,6 +6,7 @@ import { follow } from '../follow/follow.ts';
 import { type Interrupts, watchInterrupts } from '../follow/interrupts.ts';
 import { bringNode, type OwnNode } from '../follow/own-node.ts';
 import { showPush } from '../follow/push-line.ts';
+import { checkLanding } from '../request/check-landing.ts';
 import { showPreview } from '../request/preview.ts';
 import { type JobRequest, readRequest } from '../request/read-request.ts';
 
@@ -14,6 +15,7 @@ export async function execute(context: Context, invocation: Invocation): Promise
   const request = await readRequest(context, 'run', invocation);
   const client = await context.client();
   if (flagOption(invocation.options, 'dryRun')) return showPreview(context, client, request.submission);
+  if (request.submission.spec.outputs.length > 0) await checkLanding(landingOf(context, invocation));
   const bringing = bringNode(client);
   // Its failure is looked at below; until then the push goes on.
   bringing.catch(() => {});
@@ -44,7 +46,7 @@ export async function submitRequest(
   const job = await client.jobs.submit(submission, {
     baseDirectory,
     limitWorkspace,
-    landing: resolve(context.cwd, textOption(invocation.options, 'to') ?? 'outputs'),
+    landing: landingOf(context, invocation),
     onPush: (progress) => {
       push.see(progress);
       if (progress.phase === 'done') onPushed();
@@ -54,4 +56,9 @@ export async function submitRequest(
   });
   push.end(job.id);
   return job;
+}
+
+/** Absolute; outputs land in it or below. */
+function landingOf(context: Context, { options }: Invocation): string {
+  return resolve(context.cwd, textOption(options, 'to') ?? 'outputs');
 }

@@ -1,9 +1,11 @@
 import { relative, resolve } from 'node:path';
 import type { JobHandle, LogChunk, RunyardClient } from '../../client/api.ts';
+import { RefusalError } from '../../client/refusal-error.ts';
 import type { JobView } from '../../core/job/view.ts';
 import type { Outcome } from '../../core/reason.ts';
 import type { Context } from '../context.ts';
-import { exitCodeOf } from '../exit-code.ts';
+import { exitCodeOf, notItsOwn } from '../exit-code.ts';
+import { reportOf } from '../report-error.ts';
 import { endLine, outputsLine } from './ending.ts';
 import type { Interrupts } from './interrupts.ts';
 import { createNarrator, type Narrator } from './narrator.ts';
@@ -134,14 +136,26 @@ async function finish(context: Context, job: JobHandle, to: string | null): Prom
   const view = await job.view();
   const outcome = outcomeOf(view, job.part);
   if (outcome === null) throw new Error(`${job.id} is ${view.state}, and yet nothing is left to follow`);
-  if (view.outputs.length > 0) {
-    const directory = to ?? `outputs/${job.id}`;
+  const notLanded = view.outputs.length === 0 ? null : await land(context, job, to);
+  context.output.status(endLine(job.part === null ? view : { ...view, outcome }));
+  const code = exitCodeOf(outcome);
+  if (notLanded === null) return code;
+  context.output.error({ ...reportOf(notLanded, context.home), hint: `yard outputs ${job.id} --to DIR` });
+  return code === 0 ? notItsOwn : code;
+}
+
+/** Brings outputs home. Returns why they could not be: the job has ended as it has all the same. */
+async function land(context: Context, job: JobHandle, to: string | null): Promise<RefusalError | null> {
+  const directory = to ?? `outputs/${job.id}`;
+  try {
     const landed = await job.land({ to: resolve(context.cwd, directory) });
     const shown = to ?? (relative(context.cwd, resolve(context.cwd, directory)) || '.');
     context.output.status(outputsLine(job.id, landed, shown));
+    return null;
+  } catch (error) {
+    if (error instanceof RefusalError) return error;
+    throw error;
   }
-  context.output.status(endLine(job.part === null ? view : { ...view, outcome }));
-  return exitCodeOf(outcome);
 }
 
 /** The outcome of the whole, or of the part that was asked for; null while it has none. */
