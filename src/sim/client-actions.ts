@@ -175,7 +175,7 @@ function pickNode({ cluster, plane }: ClientContext): string {
 /** The core is pure: asked twice it says the same, and the state is as it was. */
 function decideTwice({ cluster, plane }: ClientContext, command: Command): void {
   // Comparing whole states costs most of what a command costs.
-  if (cluster.random.happens(0.7)) return;
+  if (cluster.random.happens(0.9)) return;
   const { state } = plane;
   const context = { nowMs: plane.nowMs(), archivedIds: new Set<string>(), missingBlobs: new Set<string>() };
   const { kind } = command;

@@ -72,7 +72,7 @@ export class SimClient {
     const known = this.#intents.filter((intent) => intent.isAnswered);
     if (open.length > 0 && random.happens(0.6)) await submit(context, random.pick(open));
     else if (known.length > 0 && random.happens(0.1)) await submit(context, random.pick(known));
-    else if (random.happens(0.5)) await meddle(context);
+    else if (random.happens(0.7)) await meddle(context);
     else await sample(context);
   }
 }

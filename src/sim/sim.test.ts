@@ -6,13 +6,19 @@ import { runSeed, type SeedResult } from './run-seed.ts';
 /** Runs once no promise is left that could settle. */
 const drain = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
-/** Seeds of the test run; more run with `npm run sim`. */
-const firstSeed = 1;
-const seedsPerRun = 60;
+/** Seeds of the test run, in parts; more run with `npm run sim`. */
+const parts = 4;
+const seedsPerPart = 45;
+const ran = new Map<number, SeedResult>();
 
-async function runSeeds(first: number, count: number): Promise<readonly SeedResult[]> {
+/** Each seed runs once, however many tests look at it. */
+async function runOnce(first: number, count: number): Promise<readonly SeedResult[]> {
   const results: SeedResult[] = [];
-  for (let seed = first; seed < first + count; seed += 1) results.push(await runSeed(seed, { drain }));
+  for (let seed = first; seed < first + count; seed += 1) {
+    const result = ran.get(seed) ?? (await runSeed(seed, { drain }));
+    ran.set(seed, result);
+    results.push(result);
+  }
   return results;
 }
 
@@ -24,25 +30,25 @@ function failures(results: readonly SeedResult[]): readonly string[] {
 }
 
 describe('the simulator', () => {
-  it.each(Array.from({ length: 4 }, (_, part) => firstSeed + part * seedsPerRun))(
+  it.each(Array.from({ length: parts }, (_, part) => 1 + part * seedsPerPart))(
     'keeps every promise whatever goes wrong, in the seeds from %i on [I1 I2 I3 I4 I5 I6 I7 I8 I9 I10] [I11 I12 I13 I14 I15 I16 I17 I24 I26 I27 I28] [S7] [X28]',
     async (first) => {
-      expect(failures(await runSeeds(first, seedsPerRun))).toEqual([]);
+      expect(failures(await runOnce(first, seedsPerPart))).toEqual([]);
     },
   );
 
   it.each(corpus)('keeps every promise in seed $seed, which once failed: $found', async ({ seed }) => {
-    expect(failures(await runSeeds(seed, 1))).toEqual([]);
+    expect(failures(await runOnce(seed, 1))).toEqual([]);
   });
 
-  it('comes to the same hash when it runs a seed again', async () => {
-    const [first, second] = [await runSeeds(1, 6), await runSeeds(1, 6)];
-    expect(second.map(({ hash }) => hash)).toEqual(first.map(({ hash }) => hash));
+  it('comes to the same hash when it runs a seed again [X28]', async () => {
+    const first = await runOnce(1, 6);
+    for (const { seed, hash } of first) expect((await runSeed(seed, { drain })).hash).toBe(hash);
     expect(new Set(first.map(({ hash }) => hash)).size).toBe(first.length);
   });
 
   it('lets every kind of sudden fault strike, and brings about nearly every kind of fact', async () => {
-    const results = await runSeeds(1, 40);
+    const results = await runOnce(1, seedsPerPart);
     const notes = results.flatMap(({ trace }) => trace).join('\n');
     expect(strikeKinds.length).toBeGreaterThan(8);
     for (const words of [
