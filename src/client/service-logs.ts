@@ -1,0 +1,108 @@
+import { jobOfRecord } from '../control/archive.ts';
+import type { LogChunk, LogOptions } from './api.ts';
+import type { Embedded } from './embedded.ts';
+import { followLogs } from './logs.ts';
+import { requireService } from './service-handle.ts';
+import { createSignalBox } from './signal-box.ts';
+import { mayConcern } from './watch-service.ts';
+
+/**
+ * What all replicas print, interleaved: by time where all of it is there, as it comes while it is followed. Replicas
+ * that come while it is followed are followed too. Where no replica is alive it is the log of the last one.
+ */
+export async function* followServiceLogs(
+  embedded: Embedded,
+  name: string,
+  options: LogOptions,
+): AsyncGenerator<LogChunk> {
+  await embedded.plane.catchUp();
+  requireService(embedded, name);
+  if (options.follow === true) yield* followReplicas(embedded, name, options);
+  else
+    yield* mergeByTime(
+      (await shownReplicas(embedded, name)).map((id) => followLogs(embedded, { id, part: null }, options)),
+    );
+}
+
+async function shownReplicas({ plane }: Embedded, name: string): Promise<readonly string[]> {
+  const alive = [...(plane.state.services.get(name)?.replicas.keys() ?? [])];
+  if (alive.length > 0) return alive;
+  const ended = (await plane.log.listArchive({ name, limit: 20 })).map(jobOfRecord);
+  const last = ended.find((job) => job.service?.name === name);
+  return last === undefined ? [] : [last.id];
+}
+
+/** Of all sources the oldest piece next. */
+async function* mergeByTime(sources: readonly AsyncGenerator<LogChunk>[]): AsyncGenerator<LogChunk> {
+  const heads = await Promise.all(sources.map(async (source) => ({ source, head: await source.next() })));
+  for (;;) {
+    const open = heads.filter((one) => one.head.done !== true);
+    const next = open.sort((a, b) => timeOf(a.head) - timeOf(b.head))[0];
+    if (next === undefined || next.head.done === true) return;
+    yield next.head.value;
+    next.head = await next.source.next();
+  }
+}
+
+function timeOf(head: IteratorResult<LogChunk>): number {
+  return head.done === true ? Number.POSITIVE_INFINITY : head.value.atMs;
+}
+
+type Arrived = { readonly id: string; readonly head: IteratorResult<LogChunk> };
+
+async function* followReplicas(embedded: Embedded, name: string, options: LogOptions): AsyncGenerator<LogChunk> {
+  const { plane } = embedded;
+  const box = createSignalBox(options.signal);
+  const unsubscribe = plane.subscribe((batch, state) => {
+    if (batch.facts.some((fact) => mayConcern(fact, name, state))) box.ring();
+  });
+  const sources = new Map<string, AsyncGenerator<LogChunk>>();
+  const next = new Map<string, Promise<Arrived>>();
+  const read = (id: string, source: AsyncGenerator<LogChunk>): void => {
+    next.set(
+      id,
+      source.next().then((head) => ({ id, head })),
+    );
+  };
+  try {
+    for (let rung: Promise<null> | null = null; ; ) {
+      for (const id of plane.state.services.get(name)?.replicas.keys() ?? []) {
+        if (sources.has(id)) continue;
+        const source = followLogs(embedded, { id, part: null }, options);
+        sources.set(id, source);
+        read(id, source);
+      }
+      if (next.size === 0 && (box.isEnded() || !plane.state.services.has(name))) return;
+      // An aborted wait resolves at once: racing it again and again would leave no time for the logs to end.
+      if (!box.isEnded()) rung ??= box.wait().then(() => null);
+      const arrived: Arrived | null = await Promise.race([
+        ...next.values(),
+        ...(rung === null || box.isEnded() ? [] : [rung]),
+      ]);
+      if (arrived === null) {
+        rung = null;
+        continue;
+      }
+      next.delete(arrived.id);
+      if (arrived.head.done === true) continue;
+      yield arrived.head.value;
+      const source = sources.get(arrived.id);
+      if (source !== undefined) read(arrived.id, source);
+    }
+  } finally {
+    unsubscribe();
+    for (const source of sources.values()) void source.return(undefined);
+  }
+}
+
+/** The same as text: each line behind the replica that printed it. */
+export async function* labelLines(chunks: AsyncIterable<LogChunk>): AsyncGenerator<string> {
+  const cut = new Map<string, string>();
+  for await (const { task, step, stream, text } of chunks) {
+    const source = `${task.job} ${step} ${stream}`;
+    const lines = `${cut.get(source) ?? ''}${text}`.split('\n');
+    cut.set(source, lines.pop() ?? '');
+    for (const line of lines) yield `${task.job}  ${line}\n`;
+  }
+  for (const [source, line] of cut) if (line !== '') yield `${source.split(' ')[0]}  ${line}\n`;
+}

@@ -1,0 +1,46 @@
+import { factSubject } from '../core/describe.ts';
+import type { Fact } from '../core/fact.ts';
+import type { ServiceView } from '../core/service/view.ts';
+import type { State } from '../core/state.ts';
+import type { Embedded } from './embedded.ts';
+import { viewNow } from './service-handle.ts';
+import { createSignalBox } from './signal-box.ts';
+
+/** While a rollout is under way its deadline comes nearer without a fact. */
+const lookAgainMs = 1000;
+
+/** The service now, again after each batch that may concern it, and every second during a rollout, until it is gone. */
+export async function* watchService(
+  embedded: Embedded,
+  name: string,
+  signal?: AbortSignal,
+): AsyncGenerator<ServiceView> {
+  const { plane, host } = embedded;
+  const box = createSignalBox(signal);
+  const end = plane.subscribe((batch, state) => {
+    if (batch.facts.some((fact) => mayConcern(fact, name, state))) box.ring();
+  });
+  let cancelLook = (): void => {};
+  try {
+    await plane.catchUp();
+    for (;;) {
+      const service = plane.state.services.get(name);
+      if (service === undefined || box.isEnded()) return;
+      yield viewNow(embedded, service);
+      if (service.rollout?.state === 'progressing') cancelLook = host.timers.after(lookAgainMs, () => box.ring());
+      await box.wait();
+      cancelLook();
+    }
+  } finally {
+    cancelLook();
+    end();
+  }
+}
+
+/** Everything but what is about the jobs of others. */
+export function mayConcern(fact: Fact, name: string, state: State): boolean {
+  const { job, service } = factSubject(fact);
+  if (service !== null || job === null) return service === null || service === name;
+  const known = state.jobs.get(job);
+  return known === undefined || known.service?.name === name;
+}
