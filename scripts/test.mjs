@@ -1,5 +1,6 @@
-// What `npm test` runs: the build, every test in one go, then whether each requirement that works is named by a test
-// that passed. The last line says how many passed and failed; the exit code is 0 only when none failed.
+// What `npm test` runs: the build, the packages that examples run, every test in one go, then whether each requirement
+// that works is named by a test that passed. The last line says how many passed and failed; the exit code is 0 only when
+// none failed.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -18,6 +19,7 @@ try {
 /** Returns the exit code. With file names or other arguments for vitest only those tests run, and nothing else. */
 function testAll(resultsFile, vitestArguments) {
   if (!runs('scripts/build.mjs')) return finish({ passed: 0, failed: 1, skipped: 0 });
+  if (vitestArguments.length === 0) runs('scripts/example-packages.mjs');
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=default', '--reporter=json'];
   const succeeded = runs(...vitest, `--outputFile.json=${resultsFile}`, ...vitestArguments);
   const counts = count(resultsFile);

@@ -1,19 +1,27 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { parseJobFile, parseProfileFile } from '../src/wire/parse-file.ts';
+import { parseJobFile, parseProfileFile, parseServiceFile } from '../src/wire/parse-file.ts';
 
 /** Whatever we show people to write is read by the very code that reads what they write. */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 describe('the examples', () => {
-  const examples = readdirSync(join(root, 'examples')).map((name) => join('examples', name, 'job.toml'));
+  const examples = readdirSync(join(root, 'examples'));
+  const files = ['job.toml', 'service.toml']
+    .flatMap((name) => examples.map((example) => join('examples', example, name)))
+    .filter((file) => existsSync(join(root, file)));
 
-  it.each(examples)('%s is a job file', async (file) => {
-    const { spec } = await parseJobFile(readFileSync(join(root, file), 'utf8'), file);
-    expect(spec.name).toMatch(/^[a-z0-9-]+$/);
+  it('are all a job or a service', () => {
+    expect(new Set(files.map((file) => file.split('/')[1]))).toEqual(new Set(examples));
+  });
+
+  it.each(files)('%s is what its name says, and named as its folder is', async (file) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    const { spec } = await (file.endsWith('job.toml') ? parseJobFile(text, file) : parseServiceFile(text, file));
+    expect(spec.name).toBe(file.split('/')[1]);
   });
 });
 
@@ -21,8 +29,9 @@ describe('the documentation', () => {
   const pages = ['README.md', ...inFolder('docs', /\.md$/)];
   const files = pages.flatMap((page) => blocksOf(page).map((text, index) => ({ name: `${page} #${index + 1}`, text })));
 
-  it.each(files)('$name is a job file, a part of one, or a profile', async ({ name, text }) => {
+  it.each(files)('$name is a job or service file, a part of one, or a profile', async ({ name, text }) => {
     if (/^\[profile\]\nname = /.test(text)) await parseProfileFile(text, name);
+    else if (/^\[service\]/m.test(text)) await parseServiceFile(completeTable(text, 'service'), name);
     else await parseJobFile(complete(text), name);
   });
 });
@@ -35,9 +44,12 @@ function blocksOf(page: string): string[] {
 
 /** A guide often shows only the part that it speaks of. */
 function complete(text: string): string {
-  if (!/^\[job\]/m.test(text)) return `[job]\nname = "shown"\nrun = "true"\n\n${text}`;
+  return /^\[job\]/m.test(text) ? completeTable(text, 'job') : `[job]\nname = "shown"\nrun = "true"\n\n${text}`;
+}
+
+function completeTable(text: string, table: 'job' | 'service'): string {
   const missing = ['name = "shown"', 'run = "true"'].filter((line) => !text.includes(`\n${line.split(' ')[0]} = `));
-  return text.replace(/^\[job\].*$/m, (head) => [head, ...missing].join('\n'));
+  return text.replace(new RegExp(`^\\[${table}\\].*$`, 'm'), (head) => [head, ...missing].join('\n'));
 }
 
 function inFolder(folder: string, pattern: RegExp): string[] {

