@@ -61,6 +61,21 @@ export function takeClaim(place: RecordPlace, nonce: string): Promise<boolean> {
   return place.files.createExclusive(claimPath(place, nonce), encode({ agent: true }));
 }
 
+/**
+ * Clears away what a start left whose end has been dealt with, so that the next start of this label finds nothing old.
+ * The logs stay: all runs write to the same.
+ */
+export async function clearRecords(place: RecordPlace, nonce: string): Promise<void> {
+  const old = [
+    recordPath(place, 'exit.json'),
+    recordPath(place, 'run.json'),
+    recordPath(place, 'begun'),
+    recordPath(place, `launch.${nonce}`),
+    claimPath(place, nonce),
+  ];
+  for (const path of old) await place.files.remove(path);
+}
+
 export async function readExitRecord(place: RecordPlace): Promise<ExitRecord | null> {
   const path = recordPath(place, 'exit.json');
   const fields = await readFields(place.files, path);

@@ -39,6 +39,8 @@ export interface TaskContext extends NodeContext {
   readonly signal: AbortSignal;
   /** Reports something before the step ends. */
   readonly tell: (event: TaskEvent) => void;
+  /** Takes another port in place of the present one, which a stranger holds, and returns it. */
+  readonly movePort: () => Promise<number>;
   /** Begins to end the whole process tree; asked again with a shorter grace, it hurries. */
   readonly stop: (graceMs: number) => Promise<'gone' | 'unkillable'>;
 }

@@ -121,6 +121,7 @@ export class TaskRunner {
       isFresh,
       signal: abort.signal,
       tell: this.#report,
+      movePort: () => this.#movePort(),
       stop: (graceMs) => this.#stop(graceMs),
     };
     return abort.signal.aborted ? null : work[order.step](context);
@@ -142,6 +143,15 @@ export class TaskRunner {
     }
     this.#isOpen = true;
     return true;
+  }
+
+  async #movePort(): Promise<number> {
+    const { host, ports } = this.#node;
+    const port = await ports.take();
+    await writePort(host.files, this.attempt, port);
+    if (this.#port !== null) ports.release(this.#port);
+    this.#port = port;
+    return port;
   }
 
   /** One ladder at a time; a shorter grace overtakes the longer one that is under way. */

@@ -58,6 +58,18 @@ export interface HelperResult {
   readonly stderr: string;
 }
 
+export interface HelperOptions {
+  readonly timeoutMs: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** The most of stdout and of stderr that is kept. */
+  readonly maxBytes?: number;
+  /** The mark that its tree carries, for a caller who must find it again after a crash; a fresh one unless told. */
+  readonly mark?: string;
+  /** Aborted, the helper is ended as at its timeout. */
+  readonly signal?: AbortSignal;
+}
+
 export type Signal = 'SIGTERM' | 'SIGKILL' | 'SIGCONT' | 'SIGINT' | 'SIGHUP';
 
 /** Processes of this machine. Nothing here signals a bare pid. */
@@ -82,8 +94,5 @@ export interface Processes {
   /** Signals the process group that `leader` leads, after rechecking it. False when it was gone. */
   signalGroup(leader: ProcessIdentity, signal: Signal): Promise<boolean>;
   /** Runs a short helper program (nvidia-smi, a probe) with a clean environment and kills its whole tree at the timeout. Throws HostError ENOENT when there is no such program. */
-  runHelper(
-    argv: readonly string[],
-    options: { timeoutMs: number; env?: Readonly<Record<string, string>>; cwd?: string; maxBytes?: number },
-  ): Promise<HelperResult>;
+  runHelper(argv: readonly string[], options: HelperOptions): Promise<HelperResult>;
 }

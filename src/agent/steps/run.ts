@@ -1,10 +1,15 @@
 import { sleep } from '../../host/clock.ts';
 import { environmentOf } from '../environment.ts';
 import { runProcess } from '../process-step.ts';
+import { isSupervised, supervise } from '../supervision/supervise.ts';
 import type { StepWork, TaskContext } from '../task-context.ts';
 
-/** Runs the command to its end. The exit code is authoritative (S7). */
-export const run: StepWork = async (context) => {
+/** Runs the command to its end, or keeps it running where the profile asks for that. */
+export const run: StepWork = (context) =>
+  isSupervised(context.order.task.settings) ? supervise(context) : runToEnd(context);
+
+/** The exit code is authoritative (S7). */
+const runToEnd: StepWork = async (context) => {
   const { host, attempt, order, port, environment, setupShelf } = context;
   const lastingFolder = await setupShelf.folderFor(order.task, attempt.workdir);
   const env = environmentOf({ attempt, task: order.task, port, lastingFolder, agent: environment });

@@ -9,6 +9,7 @@ import {
   readlinkSync,
   realpathSync,
   rmdirSync,
+  rmSync,
   statfsSync,
   statSync,
   symlinkSync,
@@ -53,7 +54,7 @@ export function createNodeFiles(): Files {
     removeEmptyDirectory: (path) =>
       failing(path, () => succeeds(() => rmdirSync(path), ['ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR'])),
     rename: (from, to, options) => renameOver(from, to, options?.sync === true),
-    remove: (path) => failing(path, () => promises.rm(path, { recursive: true, force: true })),
+    remove: (path) => failing(path, () => removeAny(path)),
     symlink: (target, path) => failing(path, () => symlinkSync(target, path)),
     readLink: async (path) => onPath<string | null>(path, () => readlinkSync(path), null),
     realPath: async (path) => onPath<string | null>(path, () => realpathSync.native(path), null),
@@ -84,6 +85,16 @@ function succeeds(call: () => void, answers: readonly string[]): boolean {
     throw error;
   }
 }
+
+/** A small file goes at once; what may take long (a tree, a big file) goes through the thread pool. */
+async function removeAny(path: string): Promise<void> {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (stats.isDirectory() || stats.size > synchronousBytes) await promises.rm(path, { recursive: true, force: true });
+  else rmSync(path, { force: true });
+}
+
+const synchronousBytes = 256 * 1024;
 
 function lstatOrNull(path: string): FileStat | null {
   return onPath<FileStat | null>(path, () => toFileStat(lstatSync(path)), null);

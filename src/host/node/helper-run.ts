@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { HelperResult, Processes } from '../processes.ts';
+import type { HelperOptions, HelperResult } from '../processes.ts';
 import { toHostError } from './system-error.ts';
-
-type HelperOptions = Parameters<Processes['runHelper']>[1];
 
 /** How long a helper's pipes may stay open after its end, as something that it started still holds them. */
 const drainMs = 100;
@@ -16,7 +14,7 @@ export async function runHelper(
   killTree: (mark: string, groupId: number) => Promise<void>,
 ): Promise<HelperResult> {
   const [program = '', ...rest] = argv;
-  const mark = `helper-${randomBytes(12).toString('hex')}`;
+  const mark = options.mark ?? `helper-${randomBytes(12).toString('hex')}`;
   const env = { PATH: process.env.PATH ?? '/usr/bin:/bin', ...options.env, RUNYARD_MARK: mark };
   const child = spawn(program, rest, {
     detached: true,
@@ -28,10 +26,12 @@ export async function runHelper(
   const [stdout, stderr] = [collect(child.stdout, maxBytes), collect(child.stderr, maxBytes)];
   let timedOut = false;
   let killing: Promise<void> = Promise.resolve();
-  const timer = setTimeout(() => {
+  const endEarly = (): void => {
     timedOut = true;
     killing = child.pid === undefined ? killing : killTree(mark, child.pid);
-  }, options.timeoutMs);
+  };
+  const timer = setTimeout(endEarly, options.timeoutMs);
+  options.signal?.addEventListener('abort', endEarly, { once: true });
   try {
     const end = await waitForEnd(child);
     await killing;
@@ -40,6 +40,7 @@ export async function runHelper(
     throw toHostError(error, program);
   } finally {
     clearTimeout(timer);
+    options.signal?.removeEventListener('abort', endEarly);
   }
 }
 

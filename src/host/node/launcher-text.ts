@@ -4,6 +4,9 @@
  * and know true wait statuses. They are subreapers on Linux: whatever the job leaves behind stays their descendant, so
  * that a shim with no child left knows, and records, that the whole tree is gone.
  *
+ * Its arguments are the cgroups that it joins itself, so that all it forks is born in them: to move a process into a
+ * cgroup takes the kernel more than 10 ms when it has not done so for a while.
+ *
  * A launch is four bytes of length (big endian) and that many bytes of fields, separated by NUL. The answer is one byte
  * once the shim has been forked. End of stdin ends the launcher; its shims do not notice.
  */
@@ -21,6 +24,7 @@ my @caught = qw(TERM INT HUP QUIT USR1 USR2 ALRM);
 
 $SIG{CHLD} = 'IGNORE';
 $SIG{PIPE} = 'IGNORE';
+join_groups(@ARGV);
 my $unread = '';
 while (1) {
   while (length($unread) >= 4 && length($unread) >= 4 + unpack('N', $unread)) {
@@ -92,10 +96,7 @@ sub run {
     sysopen(my $log, "$base.$ending", O_WRONLY | O_CREAT | O_APPEND, 0666) or return explain($launch, "$base.$ending");
     POSIX::dup2(fileno($log), $number);
   }
-  for my $group (@{$launch->{groups}}) {
-    sysopen(my $procs, $group, O_WRONLY) or next;
-    syswrite($procs, "0\n");
-  }
+  join_groups(@{$launch->{groups}});
   record("$base.run.json", O_TRUNC, identity($launch->{boot})) or return explain($launch, "$base.run.json");
   %ENV = ();
   for my $variable (@{$launch->{variables}}) {
@@ -108,6 +109,13 @@ sub run {
   my ($missing, $reason) = ($! == ENOENT, "$!");
   syswrite(STDERR, "$argv[0]: $reason\n");
   POSIX::_exit($missing ? 127 : 126);
+}
+
+sub join_groups {
+  for my $group (@_) {
+    sysopen(my $procs, $group, O_WRONLY) or next;
+    syswrite($procs, "0\n");
+  }
 }
 
 sub explain {

@@ -1,5 +1,6 @@
 import { connect, createServer } from 'node:net';
 import type { Network } from '../network.ts';
+import { httpGet } from './http-get.ts';
 import { codeOf, toHostError } from './system-error.ts';
 
 /** Loopback is tried besides the wildcards since some systems let a wildcard stand beside a listener on one address. */
@@ -9,7 +10,7 @@ const addresses = ['0.0.0.0', '::', '127.0.0.1', '::1'];
 const unsupported = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT', 'EINVAL']);
 
 export function createNodeNetwork(): Network {
-  return { isPortFree, canConnect };
+  return { isPortFree, canConnect, httpGet };
 }
 
 async function isPortFree(port: number): Promise<boolean> {

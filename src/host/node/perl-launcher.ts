@@ -21,13 +21,13 @@ interface Running {
   readonly waiting: ((started: boolean) => void)[];
 }
 
-/** Null where there is no Perl. The launcher itself is started with the first launch, and again when it died. */
-export function createPerlLauncher(directory: string): PerlLauncher | null {
+/** Null where there is no Perl. The launcher itself is started with the first launch, and again when it died; all that it forks is born in the shared groups. */
+export function createPerlLauncher(directory: string, sharedGroups: () => readonly string[]): PerlLauncher | null {
   if (!existsSync(perl)) return null;
   let running: Running | null = null;
   return {
     launch: (launch, bootId, groups) => {
-      running ??= startLauncher(directory, () => {
+      running ??= startLauncher(directory, sharedGroups(), () => {
         running = null;
       });
       const { child, waiting } = running;
@@ -44,11 +44,11 @@ export function createPerlLauncher(directory: string): PerlLauncher | null {
   };
 }
 
-function startLauncher(directory: string, onEnd: () => void): Running {
+function startLauncher(directory: string, groups: readonly string[], onEnd: () => void): Running {
   const program = installProgram(directory, 'launcher.pl', launcherText);
   const env = { PATH: shimPath };
   // In a session of its own, so that Ctrl-C in the agent's terminal does not reach it.
-  const child = spawn(perl, [program], { cwd: '/', detached: true, stdio: ['pipe', 'pipe', 'ignore'], env });
+  const child = spawn(perl, [program, ...groups], { cwd: '/', detached: true, stdio: ['pipe', 'pipe', 'ignore'], env });
   const waiting: ((started: boolean) => void)[] = [];
   const settle = (started: boolean): void => {
     waiting.shift()?.(started);

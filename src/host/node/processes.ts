@@ -28,17 +28,17 @@ export function createNodeProcesses(options: NodeProcessesOptions): NodeProcesse
   const bootId = createNodeClock().bootId();
   const cgroups = createCgroups(options.directory);
   const scan = createMarkedScan(bootId);
-  const launcher = options.launcher === 'sh' ? null : createPerlLauncher(options.directory);
+  const launcher = options.launcher === 'sh' ? null : createPerlLauncher(options.directory, cgroups.share);
 
   const launch = async (order: Launch): Promise<void> => {
     refuseNul(order);
     const { maxProcesses, memoryMiB } = order;
     const hasLimits = maxProcesses !== null || memoryMiB !== null;
     // Making a cgroup costs as much as starting a process, so only limits of its own are worth one.
-    const groups =
-      hasLimits || launcher === null ? cgroups.create(order.mark, { maxProcesses, memoryMiB }) : cgroups.share();
-    const started = (await launcher?.launch(order, bootId, groups)) ?? false;
+    const own = hasLimits || launcher === null ? cgroups.create(order.mark, { maxProcesses, memoryMiB }) : [];
+    const started = (await launcher?.launch(order, bootId, own)) ?? false;
     // When the launcher died the shim is asked as well: whichever of the two creates the claim runs the command.
+    const groups = own.length > 0 ? own : cgroups.share();
     if (!started) await launchShim({ ...options, launch: order, bootId, groups });
   };
   const findMarked = (search: TreeSearch) => scan({ ...search, members: cgroups.members(search.mark) });

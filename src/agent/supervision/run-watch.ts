@@ -1,0 +1,111 @@
+import { adoptHealth, type Health, type Probes } from '../../core/supervision/probe.ts';
+import type { TaskContext } from '../task-context.ts';
+import { askProbe } from './ask-probe.ts';
+import type { Readiness, Supervision } from './journal.ts';
+import { listeningPorts } from './listening-ports.ts';
+import { waitForPort } from './port-watch.ts';
+import { runProbes } from './probe-runner.ts';
+
+export interface RunWatchOptions {
+  readonly context: TaskContext;
+  readonly probes: Probes;
+  /** The task's own port; null when it has none. */
+  readonly port: number | null;
+  readonly env: Readonly<Record<string, string>>;
+  /** The journal's present content. */
+  readonly state: () => Supervision;
+  /** Changes it; `keep` also writes it down. */
+  readonly change: (change: Partial<Supervision>, keep: boolean) => void;
+  /** Told once, when the run must be ended because it is not alive. */
+  readonly onDead: () => void;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Where the process listens instead is looked up at most so often: it costs a look at all processes. */
+const listeningEveryMs = 10_000;
+
+/** Follows the health of one run from its start (or its adoption) until the function that it returns is called. */
+export function watchRun(options: RunWatchOptions): () => void {
+  const { context, probes, port, env, state, change, onDead, onFault } = options;
+  const { host, attempt, advertise, tell } = context;
+  const closed = new AbortController();
+  const startedMs = state().startedMs ?? host.clock.bootMs();
+
+  const tellEndpoint = (): void => {
+    if (port !== null) tell({ kind: 'EndpointOpened', endpoint: `${advertise}:${port}` });
+  };
+  const onHealth = (health: Health): void => {
+    const { health: before, readySinceMs, told } = state();
+    const nowMs = host.clock.bootMs();
+    const news = newsOf(health, told, nowMs - startedMs);
+    const isVerdict = health.ready !== before.ready || health.started !== before.started || health.dead !== null;
+    change(
+      { health, readySinceMs: health.ready ? (readySinceMs ?? nowMs) : null, told: news ?? told },
+      isVerdict || news !== null,
+    );
+    if (news !== null) tell({ kind: 'ReadinessChanged', ...news });
+    if (health.dead !== null) onDead();
+  };
+
+  const listening = rarely(host.clock.bootMs, () =>
+    listeningPorts(host, { mark: attempt.mark, directory: attempt.directory, leader: null }),
+  );
+  const subject = { host, port, env, workdir: attempt.workdir, mark: attempt.mark, signal: closed.signal };
+  const runner = runProbes({
+    host,
+    probes,
+    health: adoptHealth(state().health),
+    startedMs,
+    ask: (kind, probe, isLast) => {
+      const mayLook = isLast && !state().isOpen;
+      return askProbe({ ...subject, listening: mayLook ? listening : nowhere }, kind, probe);
+    },
+    onHealth,
+    onFault,
+  });
+
+  const followPort = async (): Promise<void> => {
+    if (port === null) return;
+    if (!state().isOpen) {
+      if (!(await waitForPort(host, port, closed.signal))) return;
+      change({ isOpen: true }, true);
+    }
+    tellEndpoint();
+    runner.portOpened();
+  };
+  followPort().catch(onFault);
+  onHealth(state().health);
+  return () => {
+    closed.abort('closed');
+    runner.close();
+  };
+}
+
+/** What started slowly is not worth a word; what is still not ready then, and why, is said once for each cause. */
+const firstReasonMs = 5000;
+
+/** What is to be reported; null when it says nothing new. A count of failures alone is nothing new (X6). */
+export function newsOf(health: Health, told: Readiness | null, ageMs: number): Readiness | null {
+  if (health.ready) return told?.ready === true ? null : { ready: true, reason: null };
+  const news = { ready: false, reason: health.dead ?? health.reason };
+  if (told?.ready === true) return news;
+  if (health.dead !== null) return told?.reason === health.dead ? null : news;
+  if (health.reason === null || ageMs < firstReasonMs || told !== null) return null;
+  return news;
+}
+
+function nowhere(): Promise<readonly number[]> {
+  return Promise.resolve([]);
+}
+
+/** Gives the last answer again until it is old. */
+function rarely(nowMs: () => number, ask: () => Promise<readonly number[]>): () => Promise<readonly number[]> {
+  let askedMs = Number.NEGATIVE_INFINITY;
+  let answer: Promise<readonly number[]> = nowhere();
+  return () => {
+    if (nowMs() - askedMs < listeningEveryMs) return answer;
+    askedMs = nowMs();
+    answer = ask();
+    return answer;
+  };
+}
