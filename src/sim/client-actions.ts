@@ -1,5 +1,5 @@
-import { pushTree } from '../blobs/push.ts';
 import { openDirectoryStore } from '../blobs/directory-store.ts';
+import { pushTree } from '../blobs/push.ts';
 import type { ControlPlane } from '../control/control-plane.ts';
 import { saveState } from '../control/snapshots.ts';
 import type { Answer, Command, SubmitJob } from '../core/command.ts';

@@ -1,6 +1,6 @@
-import type { Launch, Signal } from '../host/processes.ts';
 import { parseTaskKey } from '../core/job/job.ts';
 import { signalNumber } from '../core/reason.ts';
+import type { Launch, Signal } from '../host/processes.ts';
 import type { Machine } from './machine.ts';
 import type { VirtualProcess } from './process-table.ts';
 import { type Child, exitCodeOf, type Program, readProgram } from './program.ts';

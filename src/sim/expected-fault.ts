@@ -1,5 +1,5 @@
-import { HostError } from '../host/files.ts';
 import type { Refusal } from '../core/refusal.ts';
+import { HostError } from '../host/files.ts';
 
 /** A refusal, thrown to whoever asked on behalf of a program. */
 export class Refused extends Error {

@@ -14,7 +14,7 @@ export interface Life {
   readonly host: Host;
   readonly pid: number;
   /** Ends it because of an error; one that no fault explains is remembered as a bug. */
-  fail(error: unknown): void;
+  readonly fail: (error: unknown) => void;
 }
 
 /** Starts a program. `main` may go on for ever; when it rejects, the program has failed. `onEnd` is told of any end. */

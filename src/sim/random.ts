@@ -1,17 +1,17 @@
 /** Chance from a seed: the same seed gives the same draws on every machine. */
 export interface Random {
   /** Uniform in [0, 1). */
-  fraction(): number;
+  readonly fraction: () => number;
   /** Uniform whole number in [0, limit). */
-  below(limit: number): number;
+  readonly below: (limit: number) => number;
   /** Uniform in [low, high). */
-  between(low: number, high: number): number;
-  happens(probability: number): boolean;
+  readonly between: (low: number, high: number) => number;
+  readonly happens: (probability: number) => boolean;
   /** Throws on an empty list. */
-  pick<T>(items: readonly T[]): T;
-  bytes(length: number): Uint8Array;
+  readonly pick: <T>(items: readonly T[]) => T;
+  readonly bytes: (length: number) => Uint8Array;
   /** Another source, so that what it is used for does not shift the draws of this one. */
-  fork(): Random;
+  readonly fork: () => Random;
 }
 
 /** The generator sfc32, 128 bits of state filled from the seed. */

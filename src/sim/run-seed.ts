@@ -10,7 +10,7 @@ import { SimClient } from './sim-client.ts';
 import { SimNode } from './sim-node.ts';
 import { startStrikes, type Targets } from './strikes.ts';
 import { virtualHash } from './virtual-hash.ts';
-import { type Intent, drawWorkload } from './workload.ts';
+import { drawWorkload, type Intent } from './workload.ts';
 import { type Drain, World } from './world.ts';
 
 export interface SeedOptions {

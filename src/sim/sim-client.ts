@@ -1,6 +1,6 @@
 import { ControlPlane } from '../control/control-plane.ts';
 import { sleep } from '../host/clock.ts';
-import { type ClientContext, ask, meddle, sample, submit } from './client-actions.ts';
+import { ask, type ClientContext, meddle, sample, submit } from './client-actions.ts';
 import type { Cluster } from './cluster.ts';
 import { describeFault } from './expected-fault.ts';
 import { type Life, startLife } from './life.ts';

@@ -1,5 +1,5 @@
-import type { Signal } from '../host/processes.ts';
 import type { Label } from '../agent/records.ts';
+import type { Signal } from '../host/processes.ts';
 import type { Role } from './process-table.ts';
 
 /** One process of an attempt, as it truly ran. */

@@ -1,5 +1,5 @@
 import { compareByBytes } from '../host/byte-order.ts';
-import { type DirectoryEntry, type FileRead, type Files, type FileStat, HostError } from '../host/files.ts';
+import { type DirectoryEntry, type FileRead, type FileStat, type Files, HostError } from '../host/files.ts';
 import type { Disk } from './disk.ts';
 import type { DiskFile } from './disk-node.ts';
 import type { Incarnation } from './incarnation.ts';

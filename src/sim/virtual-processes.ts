@@ -1,12 +1,5 @@
-import {
-  type HelperResult,
-  type MarkedProcess,
-  type ProcessIdentity,
-  type Processes,
-  type Signal,
-  type TreeSearch,
-} from '../host/processes.ts';
 import { HostError } from '../host/files.ts';
+import type { HelperResult, MarkedProcess, Processes, ProcessIdentity, Signal, TreeSearch } from '../host/processes.ts';
 import type { Incarnation } from './incarnation.ts';
 import type { Machine } from './machine.ts';
 import type { VirtualProcess } from './process-table.ts';

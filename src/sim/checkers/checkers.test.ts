@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../core/fact.ts';
 import { builtInSettings, type Settings } from '../../core/profile/settings.ts';
 import { refuse } from '../../core/refusal.ts';
-import { genesisHash, sealBatch, type StoredBatch } from '../../log/batch.ts';
+import { genesisHash, type StoredBatch, sealBatch } from '../../log/batch.ts';
 import { createHistory, type History } from '../history.ts';
 import { createTruth, type TrueProcess, type TrueSignal } from '../truth.ts';
 import { virtualHash } from '../virtual-hash.ts';
