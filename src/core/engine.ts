@@ -22,6 +22,9 @@ export interface StepResult {
 /** Most attempts that one step places: it bounds the step, and the next goes on. */
 const mostPlacements = 1024;
 
+/** Facts that follow from facts, from facts …: what any one service needs at most, a few times over. */
+const mostWaves = 50;
+
 /**
  * One step: commands → facts → what follows → facts …, then placement. The state is changed in place;
  * whoever cannot commit the facts must drop it.
@@ -35,7 +38,14 @@ export function step(
   const archived: Job[] = [];
   const apply = (first: readonly Fact[]): void => {
     const queue = [...first];
+    let waves = 0;
+    let waveEnd = queue.length;
     for (let next = 0; next < queue.length; next += 1) {
+      if (next === waveEnd) {
+        waves += 1;
+        waveEnd = queue.length;
+        assertBounded(state, waves, queue);
+      }
       const fact = queue[next] as Fact;
       facts.push(fact);
       const leaving = fact.kind === 'JobArchived' ? state.jobs.get(fact.job) : undefined;
@@ -54,6 +64,15 @@ export function step(
   });
   const unfinished = placeDue(state, context.nowMs, apply);
   return { facts, answers, archived, unfinished };
+}
+
+/** Each rule makes its own condition false; one that does not is a bug, and stops here rather than going round for ever (X31). */
+function assertBounded(state: State, waves: number, queue: readonly Fact[]): void {
+  if (waves <= mostWaves * (1 + state.services.size)) return;
+  const last = queue.slice(-8).map((fact) => fact.kind);
+  throw new Error(
+    `a rule follows from itself: after ${queue.length} facts of one command there are still ${last.join(', ')}`,
+  );
 }
 
 /** What follows for the services that changed. Looked at only when every fact at hand is folded: a plan counts them all. */

@@ -3,7 +3,8 @@ import { evolveJob, type FactTime } from './job/evolve.ts';
 import type { JobFact } from './job/facts.ts';
 import { findTask, type Job, taskKeyText } from './job/job.ts';
 import { evolveNode } from './node/evolve.ts';
-import { evolveReplica, evolveService } from './service/evolve.ts';
+import { evolveService } from './service/evolve.ts';
+import { evolveReplica } from './service/evolve-replica.ts';
 import type { State } from './state.ts';
 
 /** Folds one fact into the state, in place. The only way state ever changes; total, and never refuses. */

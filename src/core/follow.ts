@@ -10,7 +10,8 @@ import {
 } from './job/job.ts';
 import { nextAttemptAtMs } from './job/retry.ts';
 import { isSuccess, type Outcome } from './reason.ts';
-import { dismissal, followReplicaEnd } from './service/follow.ts';
+import { followReplicaEnd } from './service/follow.ts';
+import { dismissal } from './service/replica-facts.ts';
 import { isHeld, type State } from './state.ts';
 
 /**
@@ -92,7 +93,7 @@ function endedAttempts(job: Job | undefined, indices: readonly number[] | null, 
     const element = job.elements.get(index);
     if (!isOver(element)) continue;
     const { attempt, verdict: outcome } = element;
-    const retryAtMs = nextAttemptAtMs(job, attempt, outcome, nowMs);
+    const retryAtMs = element.stopAsked ? null : nextAttemptAtMs(job, attempt, outcome, nowMs);
     facts.push({ kind: 'AttemptEnded', job: job.id, index, attempt, outcome, retryAtMs });
   }
   return facts;

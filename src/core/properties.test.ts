@@ -69,7 +69,7 @@ describe('any sequence of commands and reports', () => {
       const restored = fromRecords(toRecords(at.state));
       expect(recordsText(restored)).toBe(recordsText(at.state));
       const { facts } = at.step(...commands, { kind: 'Tick' });
-      const again = step(restored, [...commands, { kind: 'Tick' }], contextAt(at.nowMs));
+      const again = step(restored, [...commands, { kind: 'Tick' }], contextAt(at.nowMs, restored));
       expect(again.facts).toEqual(facts);
       expect(recordsText(restored)).toBe(recordsText(at.state));
     });

@@ -33,6 +33,7 @@ export const waitReasons = {
   'node-away': 'The node it was placed on is not connected.',
   draining: 'The nodes that fit are being drained.',
   'too-few-nodes': 'It needs more nodes at once than there are.',
+  spread: 'Each node that fits has a replica of its service already, and its profile keeps them apart.',
 } as const satisfies Record<string, string>;
 
 export type WaitReason = keyof typeof waitReasons;

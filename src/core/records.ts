@@ -5,7 +5,7 @@ import type { Service } from './service/service.ts';
 import { emptyState, type State } from './state.ts';
 
 /** Version of the shape below; a snapshot of another version is not used, the facts are. */
-export const stateVersion = 2;
+export const stateVersion = 3;
 
 /**
  * The state as lines of JSON, in a fixed order, and back. Every field of it survives, maps and sets in their order of

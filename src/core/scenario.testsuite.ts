@@ -24,7 +24,7 @@ export class Scenario {
   #drawn = 0;
 
   step(...commands: readonly Command[]): StepResult {
-    const result = step(this.state, commands, contextAt(this.nowMs));
+    const result = step(this.state, commands, contextAt(this.nowMs, this.state));
     for (const fact of result.facts) this.facts.push({ fact, nowMs: this.nowMs });
     for (const job of result.archived) this.archived.set(job.id, job);
     return result;
@@ -134,17 +134,14 @@ export class Scenario {
   }
 }
 
-/** Ids of replicas, one after the other: no two tests share a state, so they need not start anew. */
-let drawn = 0;
-
-export function contextAt(nowMs: number) {
-  return {
-    nowMs,
-    atMs: wallStartMs + nowMs,
-    archivedIds: new Set<string>(),
-    missingBlobs: new Set<string>(),
-    drawId: (name: string): string => `${name}-${String((drawn += 1)).padStart(6, '2')}`,
+/** Ids come from the number of jobs that there were: fresh, and the same for the same state. */
+export function contextAt(nowMs: number, state: State = emptyState()) {
+  let drawn = 0;
+  const drawId = (name: string): string => {
+    drawn += 1;
+    return `${name}-${state.submitted}x${drawn}`;
   };
+  return { nowMs, atMs: wallStartMs + nowMs, archivedIds: new Set<string>(), missingBlobs: new Set<string>(), drawId };
 }
 
 export function specOf(more: Partial<JobSpec> = {}): JobSpec {

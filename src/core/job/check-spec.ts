@@ -2,6 +2,7 @@ import type { Settings } from '../profile/settings.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import { checkRestartPolicy } from '../supervision/policy.ts';
 import { checkProbes } from '../supervision/probe.ts';
+import { describeDuration } from '../units.ts';
 import type { JobSpec, Script } from './spec.ts';
 
 const longestArgumentBytes = 128 * 1024;
@@ -79,8 +80,18 @@ function checkService(settings: Settings): Refusal | null {
     checkProbes({ startup, liveness, readiness }) ??
     (replicas === null ? null : range(replicas, 'replicas', 0, 64)) ??
     range(rollout.maxSurge, 'rollout.maxSurge', 0, 64) ??
-    range(rollout.maxUnavailable, 'rollout.maxUnavailable', 0, 64);
+    range(rollout.maxUnavailable, 'rollout.maxUnavailable', 0, 64) ??
+    range(rollout.progressDeadlineMs, 'rollout.progressDeadline', 1, Number.MAX_SAFE_INTEGER) ??
+    range(rollout.minReadyMs, 'rollout.minReady', 0, Number.MAX_SAFE_INTEGER);
   if (wrong !== null) return wrong;
+  if (rollout.minReadyMs >= rollout.progressDeadlineMs) {
+    const deadline = describeDuration(rollout.progressDeadlineMs);
+    return refuse(
+      'NEVER_FIRES',
+      `rollout.minReady is ${describeDuration(rollout.minReadyMs)}, and progressDeadline ends the rollout after ${deadline}`,
+      { path: 'profile.rollout.minReady', hint: 'make minReady shorter, or progressDeadline longer' },
+    );
+  }
   if (rollout.maxSurge > 0 || rollout.maxUnavailable > 0) return null;
   return refuse(
     'NEVER_FIRES',

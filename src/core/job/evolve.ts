@@ -48,7 +48,9 @@ function place(job: Job, fact: Extract<JobFact, { kind: 'AttemptPlaced' }>): voi
   const before = job.elements.get(fact.index);
   const tasks = fact.tasks.map((allocation, rank) => newTask(rank, allocation));
   const lastFailure = before?.kind === 'pending' ? before.lastFailure : null;
-  job.elements.set(fact.index, { kind: 'live', attempt: fact.attempt, tasks, verdict: null, stop: null, lastFailure });
+  const { attempt } = fact;
+  const fresh = { kind: 'live', attempt, tasks, verdict: null, stop: null, stopAsked: false, lastFailure } as const;
+  job.elements.set(fact.index, fresh);
   job.requeued.delete(fact.index);
   advanceCursor(job);
   job.live += 1;
@@ -211,6 +213,7 @@ function stop(job: Job, fact: Extract<JobFact, { kind: 'OperatorStop' }>, time: 
   for (const index of fact.indices ?? job.elements.keys()) {
     const element = job.elements.get(index);
     if (element?.kind !== 'live') continue;
+    element.stopAsked = true;
     if (element.verdict === null) decideVerdict(job, element, outcome, fact.graceMs);
     else if (element.stop !== null) element.stop = { graceMs: Math.min(element.stop.graceMs, fact.graceMs) };
   }

@@ -94,6 +94,8 @@ export interface LiveElement {
   verdict: Outcome | null;
   /** Set with a verdict that a process may outlive. */
   stop: { readonly graceMs: number } | null;
+  /** It was told to stop, before or after its verdict: no attempt follows. */
+  stopAsked: boolean;
   readonly lastFailure: string | null;
 }
 

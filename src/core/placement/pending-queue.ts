@@ -40,8 +40,8 @@ export class PendingQueue {
   }
 }
 
-/** Replicas that keep apart see other nodes than the rest of the world does: each service is a shape of its own. */
+/** Replicas that keep apart see other nodes than the rest of the world does: each service and spread is a shape of its own. */
 function shapeKey({ settings, service }: Job): string {
-  const apart = service !== null && settings.spread !== 'none' ? service.name : null;
+  const apart = service !== null && settings.spread !== 'none' ? [service.name, settings.spread] : null;
   return JSON.stringify([settings.nodes, settings.resources, apart]);
 }

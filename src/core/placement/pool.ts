@@ -98,8 +98,9 @@ export class Ranking {
   }
 
   #rank(node: Node): Ranked | null {
-    const beside = this.#company.replicas.get(node.name) ?? 0;
-    if (this.#company.spread === 'strict' && beside > 0) return null;
+    const { spread, replicas } = this.#company;
+    const beside = spread === 'none' ? 0 : (replicas.get(node.name) ?? 0);
+    if (spread === 'strict' && beside > 0) return null;
     const free = this.#pool.freeOn(node);
     const allocation = fitOnNode(node, this.#needs, free);
     return isAllocation(allocation) ? { node, allocation, score: score(node, free) + beside * crowding } : null;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type WaitReason, waitReasons } from '../reason.ts';
 import { exited, gpus, Scenario } from '../scenario.testsuite.ts';
+import { ServiceScenario } from '../service/service-scenario.testsuite.ts';
 import { whyWaiting } from './waiting.ts';
 
 function why(at: Scenario, id: string): string | null {
@@ -64,6 +65,12 @@ const cases: { readonly [Reason in WaitReason]: () => [Scenario, string, string]
   'too-few-nodes': () => {
     const at = scenario(['n1'], ['n2', { cpus: 1 }]);
     return [at, at.submit({ nodes: 2, resources: { cpus: 2 } }), 'needs 2 nodes at once, 1 could take it'];
+  },
+  spread: () => {
+    const at = new ServiceScenario(['n1', 0]);
+    at.apply({ replicas: 2, spread: 'strict' });
+    const sentence = 'needs a node without a replica of llm (spread = "strict"), the one that fits has one';
+    return [at, at.ids()[1] ?? '', sentence];
   },
 };
 

@@ -6,6 +6,7 @@ import type { State } from '../state.ts';
 import { describeDuration, writeSize } from '../units.ts';
 import { fitOnNode, isAllocation, type WhyNot } from './fit.ts';
 import { waitsForRelease } from './place.ts';
+import { companyOf } from './spread.ts';
 
 /** Why a job has something that waits; null when nothing of it does. Computed when it is asked for (B10). */
 export function whyWaiting(state: State, job: Job, nowMs: number): Waiting | null {
@@ -21,7 +22,23 @@ export function whyWaiting(state: State, job: Job, nowMs: number): Waiting | nul
   if (most !== null && job.live >= most) {
     return { reason: 'array-limit', message: `runs ${job.live} at once, as many as it may` };
   }
-  return whyNotPlaced(state, job.settings.resources, job.settings.nodes);
+  return tooCrowded(state, job) ?? whyNotPlaced(state, job.settings.resources, job.settings.nodes);
+}
+
+/** Under strict spread: there would be room, if it were not on nodes that have a replica already. */
+function tooCrowded(state: State, job: Job): Waiting | null {
+  const { spread, replicas } = companyOf(state, job);
+  if (spread !== 'strict' || replicas.size === 0) return null;
+  const { resources, nodes } = job.settings;
+  const fitting = [...state.nodes.values()].filter((node) => isAllocation(fitOnNode(node, resources)));
+  const open = fitting.filter((node) => !replicas.has(node.name)).length;
+  if (fitting.length < nodes || open >= nodes) return null;
+  const taken = fitting.length - open;
+  const what = nodes === 1 ? 'a node' : `${nodes} nodes`;
+  const where = taken === 1 ? 'the one that fits has one' : `all ${taken} that fit have one`;
+  const rest = open === 0 ? where : `${taken} of the ${fitting.length} that fit have one`;
+  const service = job.service?.name ?? job.name;
+  return { reason: 'spread', message: `needs ${what} without a replica of ${service} (spread = "strict"), ${rest}` };
 }
 
 function claimedNode(job: Job): string | null {

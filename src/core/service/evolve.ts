@@ -1,8 +1,8 @@
 import type { FactTime } from '../job/evolve.ts';
-import type { Job } from '../job/job.ts';
 import type { State } from '../state.ts';
 import type { ServiceFact } from './facts.ts';
-import type { Replica, Rollout, Service } from './service.ts';
+import { eventMessage } from './event-message.ts';
+import { type Rollout, type Service, openRollout, wantedReplicas } from './service.ts';
 
 const eventsKept = 20;
 const revisionsKept = 10;
@@ -19,20 +19,20 @@ export function evolveService(state: State, fact: ServiceFact, time: FactTime): 
       break;
     case 'ServiceScaled':
       service.desired = fact.desired;
+      service.lost = 0;
       break;
     case 'ServiceStarted':
-      service.standing = 'wanted';
-      service.completed = 0;
+      want(service);
       break;
     case 'ServiceStopped':
       service.standing = 'stopped';
       service.rollout = null;
-      service.backoff = null;
-      service.failures = 0;
+      forgetFailures(service);
       break;
     case 'ServiceCompleted':
       service.standing = 'completed';
       service.rollout = null;
+      forgetFailures(service);
       break;
     case 'ServiceRemoved':
       state.services.delete(fact.service);
@@ -42,8 +42,7 @@ export function evolveService(state: State, fact: ServiceFact, time: FactTime): 
       service.backoff = { untilMs: fact.untilMs, reason: fact.reason };
       break;
     case 'ServiceSettled':
-      service.failures = 0;
-      service.backoff = null;
+      forgetFailures(service);
       break;
     case 'ReplicaDismissed':
       dismiss(service, fact.job);
@@ -66,25 +65,38 @@ function apply(state: State, fact: Extract<ServiceFact, { kind: 'ServiceApplied'
     standing: 'wanted',
     replicas: new Map(),
     completed: 0,
+    lost: 0,
     rollout: null,
     failures: 0,
     backoff: null,
     events: [],
   };
+  const before = service.revision;
   service.revision = revision.number;
   service.desired = desired;
-  service.standing = 'wanted';
-  service.completed = 0;
-  service.failures = 0;
-  service.backoff = null;
+  want(service);
   service.revisions.set(revision.number, revision);
-  forgetOldRevisions(service);
+  forgetOldRevisions(service, before);
   state.services.set(name, service);
 }
 
-/** The newest few are kept to go back to, and whatever a replica still runs on. */
-function forgetOldRevisions(service: Service): void {
+/** Asked for anew: what ended for good before is wanted again. */
+function want(service: Service): void {
+  service.standing = 'wanted';
+  service.completed = 0;
+  service.lost = 0;
+  forgetFailures(service);
+}
+
+function forgetFailures(service: Service): void {
+  service.failures = 0;
+  service.backoff = null;
+}
+
+/** The newest few are kept to go back to, and whatever a replica still runs on or a rollout may go back to. */
+function forgetOldRevisions(service: Service, before: number): void {
   const used = new Set([...service.replicas.values()].map((replica) => replica.revision));
+  used.add(before).add(openRollout(service)?.from ?? before);
   const numbers = [...service.revisions.keys()].sort((a, b) => b - a);
   for (const number of numbers.slice(revisionsKept)) if (!used.has(number)) service.revisions.delete(number);
 }
@@ -96,8 +108,7 @@ function moveRollout(service: Service, fact: RolloutFact): Rollout | null {
   switch (fact.kind) {
     case 'RolloutStarted':
       service.revision = fact.to;
-      service.backoff = null;
-      service.failures = 0;
+      forgetFailures(service);
       return {
         from: fact.from,
         to: fact.to,
@@ -115,11 +126,16 @@ function moveRollout(service: Service, fact: RolloutFact): Rollout | null {
     case 'RolloutEnded':
       if (rollout !== null && fact.state === 'rolled-back') {
         service.revision = rollout.from;
-        service.backoff = null;
-        service.failures = 0;
+        forgetFailures(service);
       }
-      return rollout && { ...rollout, state: fact.state, deadlineAtMs: null, reason: fact.reason };
+      return rollout && endRollout(service, rollout, fact);
   }
+}
+
+function endRollout(service: Service, rollout: Rollout, fact: Extract<RolloutFact, { kind: 'RolloutEnded' }>): Rollout {
+  const { state, reason } = fact;
+  const updated = state === 'done' ? wantedReplicas(service) : rollout.updated;
+  return { ...rollout, state, updated, deadlineAtMs: null, reason };
 }
 
 function dismiss(service: Service, job: string): void {
@@ -127,73 +143,8 @@ function dismiss(service: Service, job: string): void {
   if (replica !== undefined) replica.stopping = true;
 }
 
-/** Folds what a fact about a replica's job means for its service: it came, changed its readiness, or is gone. */
-export function evolveReplica(state: State, job: Job, change: 'submitted' | 'changed' | 'gone', nowMs: number): void {
-  const service = job.service === null ? undefined : state.services.get(job.service.name);
-  if (service === undefined || job.service === null) return;
-  state.derived.servicesDue.add(service.name);
-  if (change === 'gone') {
-    service.replicas.delete(job.id);
-    if (job.outcome?.reason === 'exit' && job.outcome.exitCode === 0 && !restartsSuccess(job)) service.completed += 1;
-    return;
-  }
-  if (change === 'submitted') {
-    const { index, revision } = job.service;
-    service.replicas.set(job.id, { job: job.id, index, revision, readySinceMs: null, stopping: false, reason: null });
-    return;
-  }
-  const replica = service.replicas.get(job.id);
-  if (replica !== undefined) noteReadiness(replica, job, nowMs);
-}
-
-function restartsSuccess(job: Job): boolean {
-  return job.settings.restart.policy === 'always';
-}
-
-/** A replica is ready when every task of it is; one that is being stopped is not. */
-function noteReadiness(replica: Replica, job: Job, nowMs: number): void {
-  const element = job.elements.get(0);
-  const tasks = element?.kind === 'live' ? element.tasks : [];
-  const isStopping = element?.kind === 'live' && element.verdict !== null;
-  const isReady = tasks.length > 0 && !isStopping && tasks.every((task) => task.ready === true);
-  replica.stopping ||= isStopping || job.outcome !== null;
-  replica.readySinceMs = isReady ? (replica.readySinceMs ?? nowMs) : null;
-  replica.reason = tasks.find((task) => task.ready !== true)?.notReady ?? null;
-}
-
 function noteEvent(service: Service, fact: ServiceFact, time: FactTime): void {
-  const message = eventMessage(fact);
+  const message = eventMessage(fact, time.nowMs);
   if (message === null) return;
   service.events = [{ atMs: time.atMs, message }, ...service.events].slice(0, eventsKept);
-}
-
-function eventMessage(fact: ServiceFact): string | null {
-  switch (fact.kind) {
-    case 'ServiceApplied':
-      return `revision ${fact.revision.number} applied by ${fact.by}`;
-    case 'ServiceScaled':
-      return `scaled to ${fact.desired} by ${fact.by}`;
-    case 'ServiceStarted':
-      return `started by ${fact.by}`;
-    case 'ServiceStopped':
-      return `stopped by ${fact.by}`;
-    case 'ServiceCompleted':
-      return 'every replica ended well';
-    case 'ReplacementDelayed':
-      return `replacement delayed: ${fact.reason}`;
-    case 'ReplicaDismissed':
-      return `${fact.job} dismissed: ${fact.reason}`;
-    case 'RolloutStarted':
-      return `rollout from revision ${fact.from} to ${fact.to} started`;
-    case 'RolloutPaused':
-      return `rollout paused by ${fact.by}`;
-    case 'RolloutResumed':
-      return `rollout resumed by ${fact.by}`;
-    case 'RolloutEnded':
-      return fact.reason === null ? `rollout ${fact.state}` : `rollout ${fact.state}: ${fact.reason}`;
-    case 'RolloutAdvanced':
-    case 'ServiceSettled':
-    case 'ServiceRemoved':
-      return null;
-  }
 }

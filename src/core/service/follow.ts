@@ -1,11 +1,13 @@
 import type { Fact } from '../fact.ts';
 import type { Job } from '../job/job.ts';
-import { whyWaiting } from '../placement/waiting.ts';
 import type { State } from '../state.ts';
-import { backoffMs } from '../supervision/restart.ts';
 import { stablePeriodMs } from '../supervision/policy.ts';
-import { isAvailable, planService } from './plan.ts';
-import type { Replica, Service } from './service.ts';
+import { backoffMs } from '../supervision/restart.ts';
+import { endsWell, isLostForGood } from './evolve-replica.ts';
+import { isAvailable, type Plan, planService } from './plan.ts';
+import { stuckReason } from './reasons.ts';
+import { dismissal, submissions } from './replica-facts.ts';
+import { type Service, wantedReplicas } from './service.ts';
 
 /** What a rule needs beside the state: the time, and fresh random ids. */
 export interface RuleContext {
@@ -19,39 +21,30 @@ export function followService(state: State, name: string, context: RuleContext):
   const service = state.services.get(name);
   if (service === undefined) return [];
   const settled = settle(service, context.nowMs);
-  const ended = endRollout(state, service, context.nowMs);
-  if (ended.length > 0) return [...settled, ...ended];
   const plan = planService(service, context.nowMs);
-  const facts: Fact[] = [...settled];
-  if (service.rollout?.state === 'progressing' && plan.updated > service.rollout.updated && !plan.isDone) {
-    facts.push({
-      kind: 'RolloutAdvanced',
-      service: name,
-      updated: plan.updated,
-      deadlineAtMs: context.nowMs + deadlineMs(service),
-    });
-  }
+  const ended = endRollout(state, service, plan, context.nowMs);
+  if (ended.length > 0) return [...settled, ...ended];
+  const facts: Fact[] = [...settled, ...advanceRollout(service, plan, context.nowMs)];
   for (const { job, reason } of plan.dismiss) facts.push(...dismissal(state, name, job, reason));
-  const indices = freeIndices(service, plan.start.length);
-  plan.start.forEach((revision, position) => {
-    const fact = replicaSubmitted(service, revision, indices[position] ?? 0, context);
-    if (fact !== null) facts.push(fact);
-  });
+  facts.push(...submissions(service, plan.start, context.drawId));
   if (isComplete(service)) facts.push({ kind: 'ServiceCompleted', service: name });
   return facts;
 }
 
-/** What follows when a replica's job has ended: how long its replacement waits (X23). */
+/**
+ * What follows when a replica's job has ended: how long its replacement waits (X23). One that was stopped is replaced
+ * at once, and so is the first that its node failed; whatever goes on failing waits longer each time.
+ */
 export function followReplicaEnd(state: State, job: Job, nowMs: number): readonly Fact[] {
   const service = job.service === null ? undefined : state.services.get(job.service.name);
-  const outcome = job.outcome;
+  const { outcome } = job;
   if (service === undefined || outcome === null || service.standing !== 'wanted') return [];
-  const isFault = outcome.reason === 'node-lost' || outcome.reason === 'node-fault' || outcome.reason === 'stopped';
-  const isSuccess = outcome.reason === 'exit' && outcome.exitCode === 0;
-  if (isFault || isSuccess) return [];
+  if (!service.replicas.has(job.id) || outcome.reason === 'stopped') return [];
+  if (endsWell(job, outcome) || isLostForGood(job, outcome)) return [];
   const failures = service.failures + 1;
-  const { restart } = job.settings;
-  const delayMs = backoffMs(restart, failures, `${service.name}.${failures}`);
+  const isNodeFailure = outcome.reason === 'node-lost' || outcome.reason === 'node-fault';
+  const delayMs =
+    isNodeFailure && failures === 1 ? 0 : backoffMs(job.settings.restart, failures, `${service.name}.${failures}`);
   const reason = `${job.id} ended: ${outcome.message}`;
   return [{ kind: 'ReplacementDelayed', service: service.name, failures, untilMs: nowMs + delayMs, reason }];
 }
@@ -59,115 +52,55 @@ export function followReplicaEnd(state: State, job: Job, nowMs: number): readonl
 /** Log time of the next thing after `seenMs` that happens to the service by itself; null when nothing will. */
 export function nextServiceDueMs(service: Service, seenMs: number): number | null {
   const due: number[] = [];
-  const { rollout, backoff } = service;
-  if (rollout?.deadlineAtMs != null && rollout.deadlineAtMs > seenMs) due.push(rollout.deadlineAtMs);
-  if (backoff !== null && backoff.untilMs > seenMs) due.push(backoff.untilMs);
+  const { rollout, backoff, failures } = service;
+  if (rollout?.deadlineAtMs != null) due.push(rollout.deadlineAtMs);
+  if (backoff !== null) due.push(backoff.untilMs);
   const minReadyMs = service.revisions.get(service.revision)?.settings.rollout.minReadyMs ?? 0;
-  for (const replica of service.replicas.values()) {
-    if (replica.readySinceMs === null) continue;
-    const availableMs = replica.readySinceMs + minReadyMs;
-    if (rollout?.state === 'progressing' && availableMs > seenMs) due.push(availableMs);
-    const settledMs = replica.readySinceMs + stablePeriodMs;
-    if (service.failures > 0 && settledMs > seenMs) due.push(settledMs);
+  for (const { readySinceMs } of service.replicas.values()) {
+    if (readySinceMs === null) continue;
+    if (rollout !== null) due.push(readySinceMs + minReadyMs);
+    if (failures > 0) due.push(readySinceMs + stablePeriodMs);
   }
-  return due.length === 0 ? null : Math.min(...due);
+  const ahead = due.filter((dueMs) => dueMs > seenMs);
+  return ahead.length === 0 ? null : Math.min(...ahead);
 }
 
-/** Failures are forgotten once every replica wanted has been ready for the stable period. */
+/**
+ * Failures are forgotten once as many replicas as are wanted have been ready for the stable period. In a rollout only
+ * those of the new revision count: that the old one is fine says nothing about the one that fails.
+ */
 function settle(service: Service, nowMs: number): readonly Fact[] {
   if (service.failures === 0) return [];
-  const stable = [...service.replicas.values()].filter((replica) => isAvailable(replica, stablePeriodMs, nowMs)).length;
-  return stable >= service.desired - service.completed ? [{ kind: 'ServiceSettled', service: service.name }] : [];
+  const isHalted = service.rollout?.state === 'paused' || service.rollout?.state === 'failed';
+  const stable = [...service.replicas.values()].filter(
+    (one) => (isHalted || one.revision === service.revision) && isAvailable(one, stablePeriodMs, nowMs),
+  );
+  return stable.length >= wantedReplicas(service) ? [{ kind: 'ServiceSettled', service: service.name }] : [];
 }
 
-function endRollout(state: State, service: Service, nowMs: number): readonly Fact[] {
+function endRollout(state: State, service: Service, plan: Plan, nowMs: number): readonly Fact[] {
   const { rollout, name } = service;
   if (rollout?.state !== 'progressing') return [];
-  const plan = planService(service, nowMs);
-  if (plan.isDone) return [{ kind: 'RolloutEnded', service: name, state: 'done', reason: null }];
-  if (rollout.deadlineAtMs === null || nowMs < rollout.deadlineAtMs) return [];
+  const isOverdue = rollout.deadlineAtMs !== null && nowMs >= rollout.deadlineAtMs;
+  if (plan.isDone || (isOverdue && plan.isUpdated)) {
+    return [{ kind: 'RolloutEnded', service: name, state: 'done', reason: null }];
+  }
+  if (!isOverdue) return [];
   const reason = stuckReason(state, service, nowMs);
   const { onFailure } = service.revisions.get(service.revision)?.settings.rollout ?? { onFailure: 'pause' };
   const canGoBack = onFailure === 'rollback' && rollout.from !== rollout.to && service.revisions.has(rollout.from);
   return [{ kind: 'RolloutEnded', service: name, state: canGoBack ? 'rolled-back' : 'failed', reason }];
 }
 
-/** Why the new revision did not become available, from the replica that tells most. */
-export function stuckReason(state: State, service: Service, nowMs: number): string {
-  if (service.backoff !== null) return service.backoff.reason;
-  const fresh = [...service.replicas.values()].filter((one) => one.revision === service.revision && !one.stopping);
-  const minReadyMs = service.revisions.get(service.revision)?.settings.rollout.minReadyMs ?? 0;
-  const stuck = fresh.filter((replica) => !isAvailable(replica, minReadyMs, nowMs));
-  for (const replica of stuck) {
-    const reason = replicaReason(state, replica, nowMs);
-    if (reason !== null) return reason;
-  }
-  return stuck[0] === undefined ? 'old replicas have not ended' : `${stuck[0].job} is not ready`;
-}
-
-function replicaReason(state: State, replica: Replica, nowMs: number): string | null {
-  const job = state.jobs.get(replica.job);
-  if (job === undefined) return null;
-  const waiting = whyWaiting(state, job, nowMs);
-  if (waiting !== null) return `no capacity: ${replica.job} ${waiting.message}`;
-  const element = job.elements.get(0);
-  const failure =
-    element?.kind === 'live' ? element.tasks.find((task) => task.lastFailure !== null)?.lastFailure : null;
-  if (replica.reason !== null) return `${replica.job} ${replica.reason}`;
-  return failure == null ? null : `${replica.job} ${failure}`;
-}
-
-/** A replica is told to stop, and is not counted on from then on. */
-export function dismissal(state: State, service: string, id: string, reason: string): readonly Fact[] {
-  const job = state.jobs.get(id);
-  const dismissed: Fact = { kind: 'ReplicaDismissed', service, job: id, reason };
-  if (job === undefined || job.outcome !== null) return [dismissed];
-  const { graceMs } = job.settings;
-  return [
-    dismissed,
-    { kind: 'OperatorStop', job: id, indices: null, by: 'runyard', graceMs, message: `dismissed: ${reason}` },
-  ];
-}
-
-function replicaSubmitted(service: Service, number: number, index: number, context: RuleContext): Fact | null {
-  const revision = service.revisions.get(number);
-  if (revision === undefined) return null;
-  const { spec, source, settings, origins, profile, workspace } = revision;
-  return {
-    kind: 'JobSubmitted',
-    job: context.drawId(service.name),
-    name: service.name,
-    project: service.project,
-    owner: service.owner,
-    spec,
-    source,
-    settings,
-    origins,
-    profile,
-    workspace,
-    retryOf: null,
-    indices: null,
-    service: { name: service.name, index, revision: number },
-  };
-}
-
-/** The lowest numbers that no replica has. */
-function freeIndices(service: Service, count: number): readonly number[] {
-  const taken = new Set([...service.replicas.values()].map(({ index }) => index));
-  const free: number[] = [];
-  for (let index = 0; free.length < count; index += 1) if (!taken.has(index)) free.push(index);
-  return free;
+/** More of the new revision than ever before are available: that is progress, and the deadline moves. */
+function advanceRollout(service: Service, plan: Plan, nowMs: number): readonly Fact[] {
+  const { rollout, name } = service;
+  if (rollout?.state !== 'progressing' || plan.updated <= rollout.updated) return [];
+  const deadlineMs = service.revisions.get(service.revision)?.settings.rollout.progressDeadlineMs ?? 0;
+  return [{ kind: 'RolloutAdvanced', service: name, updated: plan.updated, deadlineAtMs: nowMs + deadlineMs }];
 }
 
 function isComplete(service: Service): boolean {
-  return (
-    service.standing === 'wanted' &&
-    service.desired > 0 &&
-    service.completed >= service.desired &&
-    service.replicas.size === 0
-  );
-}
-
-function deadlineMs(service: Service): number {
-  return service.revisions.get(service.revision)?.settings.rollout.progressDeadlineMs ?? 600_000;
+  const { standing, desired, completed, lost, replicas } = service;
+  return standing === 'wanted' && desired > 0 && lost === 0 && completed >= desired && replicas.size === 0;
 }

@@ -1,5 +1,5 @@
 import type { JobId } from '../job/job.ts';
-import type { Replica, Service } from './service.ts';
+import { type Replica, type Service, wantedReplicas } from './service.ts';
 
 /**
  * What a service should do next, from what stands now. Pure, and computed when a fact about the service commits (X23).
@@ -10,14 +10,21 @@ import type { Replica, Service } from './service.ts';
 export interface Plan {
   /** Revisions of the replicas to start now. */
   readonly start: readonly number[];
-  readonly dismiss: readonly { readonly job: JobId; readonly reason: string }[];
+  readonly dismiss: readonly Dismissal[];
   /** Available replicas of the newest revision. */
   readonly updated: number;
-  /** The rollout has reached its end: every replica is of the new revision and available. */
+  /** Every replica that counts is of the newest revision and available; others may still be stopping. */
+  readonly isUpdated: boolean;
+  /** And nothing is stopping any more. */
   readonly isDone: boolean;
 }
 
-const nothing: Plan = { start: [], dismiss: [], updated: 0, isDone: false };
+export interface Dismissal {
+  readonly job: JobId;
+  readonly reason: string;
+}
+
+const nothing: Plan = { start: [], dismiss: [], updated: 0, isUpdated: false, isDone: false };
 
 export function planService(service: Service, nowMs: number): Plan {
   const all = [...service.replicas.values()];
@@ -26,98 +33,96 @@ export function planService(service: Service, nowMs: number): Plan {
     const reason = service.standing === 'stopped' ? 'the service was stopped' : 'the service is complete';
     return { ...nothing, dismiss: active.map(({ job }) => ({ job, reason })) };
   }
-  const wanted = Math.max(0, service.desired - service.completed);
+  const situation = { all, active, wanted: wantedReplicas(service), nowMs };
   switch (service.rollout?.state) {
-    case 'progressing':
-      return planRollout(service, { all, active, wanted, nowMs });
     case 'paused':
     case 'failed':
-      return planHalted(service, { all, active, wanted, nowMs });
-    case undefined:
-    case 'done':
+      return planHalted(service, situation);
+    case 'progressing':
     case 'rolled-back':
-      return planSteady(service, { all, active, wanted, nowMs });
+    case 'done':
+    case undefined:
+      return planTowards(service, situation);
   }
 }
 
 interface Situation {
   readonly all: readonly Replica[];
+  /** Those that are not stopping. */
   readonly active: readonly Replica[];
   readonly wanted: number;
   readonly nowMs: number;
 }
 
-/** One revision: start what lacks, dismiss what is too many: not-ready ones first, then the newest (X24). */
-function planSteady(service: Service, { all, active, wanted, nowMs }: Situation): Plan {
-  const { minReadyMs, maxSurge } = rolloutOf(service);
-  const current = active.filter((replica) => replica.revision === service.revision);
-  const updated = current.filter((replica) => isAvailable(replica, minReadyMs, nowMs)).length;
-  const foreign = active.filter((replica) => replica.revision !== service.revision);
-  const dismiss = [
-    ...foreign.map(({ job }) => ({ job, reason: `its revision was rolled back to ${service.revision}` })),
-    ...pickSurplus(current, current.length - wanted).map(({ job }) => ({
-      job,
-      reason: `scaled to ${service.desired}`,
-    })),
-  ];
-  const room = wanted + maxSurge - all.length;
-  const missing = isHeldBack(service, nowMs) ? 0 : Math.min(wanted - current.length, room);
-  return { ...nothing, updated, dismiss, start: Array.from({ length: Math.max(0, missing) }, () => service.revision) };
-}
-
-function planRollout(service: Service, situation: Situation): Plan {
-  const { all, active, wanted, nowMs } = situation;
+/** Towards the revision that is wanted: start what lacks of it, dismiss what is superfluous for it or too many (X24, X25). */
+function planTowards(service: Service, { all, active, wanted, nowMs }: Situation): Plan {
   const { maxSurge, maxUnavailable, minReadyMs } = rolloutOf(service);
-  const fresh = active.filter((replica) => replica.revision === service.revision);
-  const old = active.filter((replica) => replica.revision !== service.revision);
-  const updated = fresh.filter((replica) => isAvailable(replica, minReadyMs, nowMs)).length;
+  const current = active.filter((replica) => replica.revision === service.revision);
+  const others = active.filter((replica) => replica.revision !== service.revision);
+  const updated = current.filter((replica) => isAvailable(replica, minReadyMs, nowMs)).length;
+  const isUndone = service.rollout?.state === 'rolled-back';
+  const reason = isUndone ? `undone: back to revision ${service.revision}` : 'replaced by the new revision';
   const dismiss = [
-    ...dismissOld(old, { wanted, maxUnavailable, updated }),
-    ...pickSurplus(fresh, fresh.length - wanted).map(({ job }) => ({ job, reason: `scaled to ${service.desired}` })),
+    ...superfluous(others, wanted - maxUnavailable - updated).map(({ job }) => ({ job, reason })),
+    ...surplusOf(service, current, wanted),
   ];
   const room = wanted + maxSurge - all.length;
-  const missing = isHeldBack(service, nowMs) ? 0 : Math.min(wanted - fresh.length, room);
-  const start = Array.from({ length: Math.max(0, missing) }, () => service.revision);
-  const isDone = old.length === 0 && updated >= wanted && all.length === active.length;
-  return { start, dismiss, updated, isDone };
-}
-
-/** Old replicas that the new ones have made superfluous. A ready one goes only for an available successor. */
-function dismissOld(
-  old: readonly Replica[],
-  { wanted, maxUnavailable, updated }: { wanted: number; maxUnavailable: number; updated: number },
-): readonly { job: JobId; reason: string }[] {
-  const needed = Math.max(0, wanted - maxUnavailable - updated);
-  const ready = old.filter((replica) => replica.readySinceMs !== null);
-  const unready = old.filter((replica) => replica.readySinceMs === null);
-  const keepReady = Math.min(ready.length, needed);
-  const keepUnready = Math.max(0, needed - keepReady);
-  const reason = 'replaced by the new revision';
-  return [
-    ...newestFirst(unready).slice(0, unready.length - keepUnready),
-    ...newestFirst(ready).slice(0, ready.length - keepReady),
-  ].map(({ job }) => ({ job, reason }));
+  const lacking = wanted - current.length - unconfirmedCount(service, all);
+  const missing = isHeldBack(service, nowMs) ? 0 : Math.min(lacking, room);
+  const isUpdated = others.length === 0 && updated >= wanted;
+  const isDone = isUpdated && all.every((replica) => !replica.stopping || replica.ended);
+  return { start: starts(missing, service.revision), dismiss, updated, isUpdated, isDone };
 }
 
 /**
- * A rollout that was paused or failed: nothing of it moves on, and no replica is touched. A replica of the old revision
- * that ended by itself is replaced by one of its own revision, for it was what served.
+ * Replicas of other revisions that are not needed any more. One that is ready goes only for an available successor, one
+ * that was ready and has a chance to be again as well; one that never was serves nobody and makes room at once.
+ */
+function superfluous(others: readonly Replica[], needed: number): readonly Replica[] {
+  const ready = others.filter((replica) => replica.readySinceMs !== null);
+  const recovering = others.filter((replica) => replica.readySinceMs === null && replica.wasReady);
+  const never = others.filter((replica) => !replica.wasReady);
+  const keepReady = Math.min(ready.length, Math.max(0, needed));
+  const keepRecovering = Math.max(0, needed - keepReady);
+  return [
+    ...newestFirst(never),
+    ...newestFirst(recovering).slice(0, Math.max(0, recovering.length - keepRecovering)),
+    ...newestFirst(ready).slice(0, ready.length - keepReady),
+  ];
+}
+
+/**
+ * A rollout that was paused or failed: nothing of it moves on, and no replica is touched. One that is lacking is
+ * replaced by the revision before, for that is what served; a replica of the new one that never came up makes room.
  */
 function planHalted(service: Service, { all, active, wanted, nowMs }: Situation): Plan {
   const { minReadyMs, maxSurge } = rolloutOf(service);
   const from = service.rollout?.from ?? service.revision;
   const fresh = active.filter((replica) => replica.revision === service.revision);
+  const old = active.filter((replica) => replica.revision !== service.revision);
   const updated = fresh.filter((replica) => isAvailable(replica, minReadyMs, nowMs)).length;
-  const surplus = active.length - wanted - maxSurge;
-  if (surplus > 0) {
-    const reason = `scaled to ${service.desired}`;
-    return { ...nothing, updated, dismiss: pickSurplus(active, surplus).map(({ job }) => ({ job, reason })) };
-  }
+  const scaled = [...surplusOf(service, old, wanted), ...surplusOf(service, fresh, wanted)];
+  const gone = new Set(scaled.map(({ job }) => job));
+  const left = active.filter(({ job }) => !gone.has(job));
+  const dismiss = [...scaled, ...surplusOf(service, left, wanted + maxSurge)];
+  if (dismiss.length > 0) return { ...nothing, updated, dismiss };
   // A first revision that failed has none before it: all that runs is of it.
-  const serving = from === service.revision ? active.length : active.length - fresh.length + updated;
-  const room = wanted + maxSurge - all.length;
-  const missing = isHeldBack(service, nowMs) || !service.revisions.has(from) ? 0 : Math.min(wanted - serving, room);
-  return { ...nothing, updated, start: Array.from({ length: Math.max(0, missing) }, () => from) };
+  const serving = from === service.revision ? active.length : old.length + updated;
+  const lacking = wanted - serving - unconfirmedCount(service, all);
+  if (lacking <= 0 || isHeldBack(service, nowMs) || !service.revisions.has(from)) return { ...nothing, updated };
+  const idle = from === service.revision ? [] : fresh.filter((replica) => !isAvailable(replica, minReadyMs, nowMs));
+  const short = lacking - (wanted + maxSurge - active.length);
+  const making = pickSurplus(idle, Math.min(short, idle.length));
+  const reason = `makes room for revision ${from}, which serves`;
+  const start = starts(Math.min(lacking, wanted + maxSurge - all.length), from);
+  return { ...nothing, updated, start, dismiss: making.map(({ job }) => ({ job, reason })) };
+}
+
+/** Under `onNodeLoss: wait` there are never two: whatever may still live stands for the replica that it was. */
+function unconfirmedCount(service: Service, all: readonly Replica[]): number {
+  return all.filter(
+    (replica) => replica.ended && service.revisions.get(replica.revision)?.settings.onNodeLoss === 'wait',
+  ).length;
 }
 
 /** Ready without a break for long enough: only that counts (C4). */
@@ -125,6 +130,24 @@ export function isAvailable(replica: Replica, minReadyMs: number, nowMs: number)
   return replica.readySinceMs !== null && nowMs - replica.readySinceMs >= minReadyMs;
 }
 
+/** Whether the next replacement still waits for its backoff. */
+export function isHeldBack(service: Service, nowMs: number): boolean {
+  return service.backoff !== null && service.backoff.untilMs > nowMs;
+}
+
+export function rolloutOf(service: Service): { maxSurge: number; maxUnavailable: number; minReadyMs: number } {
+  const revision = service.revisions.get(service.revision);
+  return revision?.settings.rollout ?? { maxSurge: 1, maxUnavailable: 0, minReadyMs: 0 };
+}
+
+function surplusOf(service: Service, replicas: readonly Replica[], most: number): readonly Dismissal[] {
+  return pickSurplus(replicas, replicas.length - most).map(({ job }) => ({
+    job,
+    reason: `scaled to ${service.desired}`,
+  }));
+}
+
+/** Not-ready ones first, then the newest (X24). */
 function pickSurplus(replicas: readonly Replica[], count: number): readonly Replica[] {
   if (count <= 0) return [];
   const unready = replicas.filter((replica) => replica.readySinceMs === null);
@@ -137,11 +160,6 @@ function newestFirst(replicas: readonly Replica[]): readonly Replica[] {
   return [...replicas].reverse();
 }
 
-function isHeldBack(service: Service, nowMs: number): boolean {
-  return service.backoff !== null && service.backoff.untilMs > nowMs;
-}
-
-function rolloutOf(service: Service): { maxSurge: number; maxUnavailable: number; minReadyMs: number } {
-  const revision = service.revisions.get(service.revision);
-  return revision?.settings.rollout ?? { maxSurge: 1, maxUnavailable: 0, minReadyMs: 0 };
+function starts(count: number, revision: number): readonly number[] {
+  return Array.from({ length: Math.max(0, count) }, () => revision);
 }

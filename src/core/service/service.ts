@@ -7,7 +7,7 @@ export interface Service {
   readonly name: string;
   readonly project: string;
   readonly owner: string;
-  /** Newest revision applied; what the replicas should run. */
+  /** What the replicas should run: the newest revision applied, or the one gone back to. */
   revision: number;
   /** By number; the newest and those that still have replicas, and a few before them. */
   readonly revisions: Map<number, Revision>;
@@ -18,6 +18,8 @@ export interface Service {
   readonly replicas: Map<JobId, Replica>;
   /** Replicas that ended well and are not wanted again. */
   completed: number;
+  /** Replicas that were lost with their node and, as their profile says (`onNodeLoss: fail`), must not run again. */
+  lost: number;
   rollout: Rollout | null;
   /** Replicas in a row that ended badly before they were ever stable. */
   failures: number;
@@ -51,8 +53,12 @@ export interface Replica {
   readonly revision: number;
   /** Log time since which it has been ready without a break; null when it is not. */
   readySinceMs: number | null;
+  /** It has been ready at least once: there is something to lose with it. */
+  wasReady: boolean;
   /** It has been told to stop and is not counted on any more. */
   stopping: boolean;
+  /** Its job has ended, yet processes of it may still live: it counts until none does. */
+  ended: boolean;
   /** Why it is not ready, as last told. */
   reason: string | null;
 }
@@ -82,6 +88,17 @@ export const rolloutMoves = {
 
 export type RolloutState = keyof typeof rolloutMoves;
 
+/** A rollout that has not reached its end: it moves on, or a person decides about it. */
+export function openRollout(service: Service): Rollout | null {
+  const { rollout } = service;
+  return rollout === null || rolloutMoves[rollout.state].length === 0 ? null : rollout;
+}
+
+/** Replicas that should run now: those that ended for good are not wanted again. */
+export function wantedReplicas({ desired, completed, lost }: Service): number {
+  return Math.max(0, desired - completed - lost);
+}
+
 /** What people see (interface: the states of a service), each with what it means. */
 export const serviceStates = {
   RUNNING: 'As many replicas are ready as are wanted.',
@@ -89,7 +106,7 @@ export const serviceStates = {
   WAITING: 'Fewer replicas are ready than are wanted; the reason says why.',
   STOPPED: 'Kept without replicas until it is applied again.',
   COMPLETED: 'Every replica ended well and its policy does not restart it.',
-  FAILED: 'Its rollout failed and nothing of it is ready.',
+  FAILED: 'Its rollout failed, or its replicas were lost for good, and nothing of it is ready.',
 } as const satisfies Record<string, string>;
 
 export type ServiceState = keyof typeof serviceStates;

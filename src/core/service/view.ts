@@ -2,8 +2,16 @@ import type { JobView } from '../job/view.ts';
 import { viewJob } from '../job/view.ts';
 import { whyWaiting } from '../placement/waiting.ts';
 import type { State } from '../state.ts';
-import { stuckReason } from './follow.ts';
-import type { RolloutState, Service, ServiceState } from './service.ts';
+import { isAvailable, rolloutOf } from './plan.ts';
+import { asNotReady, lostReason, stuckReason } from './reasons.ts';
+import {
+  openRollout,
+  type Replica,
+  type RolloutState,
+  type Service,
+  type ServiceState,
+  wantedReplicas,
+} from './service.ts';
 
 /** A service as `--json`, the API and the SDK show it. */
 export interface ServiceView {
@@ -49,18 +57,10 @@ export type ReplicaView = JobView & {
 
 /** `atMs` and `nowMs` are wall clock and log time at the same moment: deadlines are kept in the one and shown in the other. */
 export function viewService(state: State, service: Service, time: { atMs: number; nowMs: number }): ServiceView {
-  const replicas = [...service.replicas.values()].flatMap((replica) => {
-    const job = state.jobs.get(replica.job);
-    if (job === undefined) return [];
-    const waiting = whyWaiting(state, job, time.nowMs)?.message ?? null;
-    const isReady = replica.readySinceMs !== null;
-    const { revision, stopping } = replica;
-    const reason = isReady ? null : (replica.reason ?? waiting);
-    return [{ ...viewJob(state, job, time.nowMs), revision, ready: isReady, stopping, reason }];
-  });
-  const ready = replicas.filter((replica) => replica.ready && !replica.stopping).length;
+  const replicas = [...service.replicas.values()].flatMap((replica) => viewReplica(state, replica, time.nowMs));
+  const ready = countReady(service);
   const revision = service.revisions.get(service.revision);
-  const { name, project, owner, desired, rollout } = service;
+  const { name, project, owner, desired, events } = service;
   return {
     name,
     project,
@@ -72,45 +72,72 @@ export function viewService(state: State, service: Service, time: { atMs: number
     desired,
     running: replicas.filter((replica) => replica.state === 'RUNNING').length,
     ready,
-    ...stateOf(state, service, { ready, nowMs: time.nowMs }),
-    rollout: rollout === null ? null : viewRollout(service, time),
+    ...stateOf(state, service, time.nowMs),
+    rollout: viewRollout(service, time),
     replicas,
-    endpoints: replicas.flatMap((replica) =>
-      replica.ready && !replica.stopping
-        ? replica.tasks.flatMap(({ endpoint }) =>
-            endpoint === null ? [] : [{ replica: replica.replica ?? 0, endpoint }],
-          )
-        : [],
-    ),
-    events: service.events.map(({ atMs, message }) => ({ at: new Date(atMs).toISOString(), message })),
+    endpoints: replicas.flatMap(endpointsOf),
+    events: events.map(({ atMs, message }) => ({ at: new Date(atMs).toISOString(), message })),
     spec: revision?.source ?? null,
   };
 }
 
-function stateOf(
+function viewReplica(state: State, replica: Replica, nowMs: number): readonly ReplicaView[] {
+  const job = state.jobs.get(replica.job);
+  if (job === undefined) return [];
+  const { revision, stopping } = replica;
+  const ready = replica.readySinceMs !== null;
+  const told = replica.reason === null ? null : asNotReady(replica.reason);
+  const reason = ready ? null : (whyWaiting(state, job, nowMs)?.message ?? told);
+  return [{ ...viewJob(state, job, nowMs), revision, ready, stopping, reason }];
+}
+
+function endpointsOf(replica: ReplicaView): ServiceView['endpoints'] {
+  if (!replica.ready || replica.stopping) return [];
+  return replica.tasks.flatMap(({ endpoint }) =>
+    endpoint === null ? [] : [{ replica: replica.replica ?? 0, endpoint }],
+  );
+}
+
+function countReady(service: Service): number {
+  return [...service.replicas.values()].filter((one) => one.readySinceMs !== null && !one.stopping).length;
+}
+
+/** The state that people see, and why it is not simply that everything wanted runs. */
+export function stateOf(
   state: State,
   service: Service,
-  { ready, nowMs }: { ready: number; nowMs: number },
-): { state: ServiceState; reason: string | null } {
-  const { standing, rollout, desired, completed } = service;
+  nowMs: number,
+): { readonly state: ServiceState; readonly reason: string | null } {
+  const { standing, rollout, lost } = service;
   if (standing === 'stopped') return { state: 'STOPPED', reason: null };
   if (standing === 'completed') return { state: 'COMPLETED', reason: null };
-  if (rollout?.state === 'failed' && ready === 0) return { state: 'FAILED', reason: rollout.reason };
-  if (rollout?.state === 'failed')
-    return { state: 'RUNNING', reason: `rollout to revision ${rollout.to} failed: ${rollout.reason}` };
+  const ready = countReady(service);
+  const isLost = lost > 0 && service.replicas.size === 0;
+  if (rollout?.state === 'failed' && ready === 0 && wantedReplicas(service) > 0) {
+    return { state: 'FAILED', reason: rollout.reason };
+  }
+  if (isLost) return { state: 'FAILED', reason: lostReason(service) };
+  const isEnough = ready >= wantedReplicas(service) && lost === 0;
+  if (rollout?.state === 'failed') {
+    const failed = `rollout to revision ${rollout.to} failed: ${rollout.reason}`;
+    return { state: isEnough ? 'RUNNING' : 'WAITING', reason: failed };
+  }
   if (rollout?.state === 'paused') return { state: 'UPDATING', reason: rollout.reason };
   if (rollout?.state === 'progressing') return { state: 'UPDATING', reason: stuckReason(state, service, nowMs) };
-  if (ready >= desired - completed) return { state: 'RUNNING', reason: rollout?.reason ?? null };
+  if (isEnough) return { state: 'RUNNING', reason: rollout?.reason ?? null };
   return { state: 'WAITING', reason: stuckReason(state, service, nowMs) };
 }
 
+/** While it is open, `updated` is what is available now; once it is over, how far it came. */
 function viewRollout(service: Service, { atMs, nowMs }: { atMs: number; nowMs: number }): RolloutView | null {
   const { rollout } = service;
   if (rollout === null) return null;
-  const fresh = [...service.replicas.values()].filter(
-    (one) => one.revision === rollout.to && one.readySinceMs !== null,
-  );
-  const { from, to, state, updated, deadlineAtMs, reason } = rollout;
+  const { minReadyMs } = rolloutOf(service);
+  const fresh = [...service.replicas.values()].filter((one) => one.revision === rollout.to && !one.stopping);
+  const available = fresh.filter((one) => isAvailable(one, minReadyMs, nowMs)).length;
+  const { from, to, state, deadlineAtMs, reason } = rollout;
+  const updated = openRollout(service) === null ? rollout.updated : available;
+  const ready = fresh.filter((one) => one.readySinceMs !== null).length;
   const deadlineAt = deadlineAtMs === null ? null : new Date(atMs + deadlineAtMs - nowMs).toISOString();
-  return { from, to, state, updated, ready: fresh.length, deadlineAt, reason };
+  return { from, to, state, updated, ready, deadlineAt, reason };
 }

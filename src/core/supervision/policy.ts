@@ -34,6 +34,8 @@ export const defaultRestart: RestartPolicy = {
 /** A rule that no history could ever fulfil is refused: whoever wrote it relies on it (reliability of restarts). */
 export function checkRestartPolicy(policy: RestartPolicy): Refusal | null {
   const { giveUp, backoff } = policy;
+  const wrong = checkNumbers(policy);
+  if (wrong !== null) return wrong;
   if (backoff.maxMs < backoff.initialMs) {
     return refuse(
       'RANGE',
@@ -51,6 +53,23 @@ export function checkRestartPolicy(policy: RestartPolicy): Refusal | null {
     `restart.giveUp wants ${giveUp.restarts} restarts within ${giveUp.windowMs / 1000} s, but the backoff allows at most ${possible}`,
     { path: 'profile.restart.giveUp', hint: `ask for at most ${possible}, a longer window, or failures = N` },
   );
+}
+
+function checkNumbers({ backoff, maxRestarts, giveUp }: RestartPolicy): Refusal | null {
+  return (
+    atLeast(backoff.initialMs, 'backoff.initial', 0, ' ms') ??
+    atLeast(backoff.maxMs, 'backoff.max', 0, ' ms') ??
+    (maxRestarts === null ? null : atLeast(maxRestarts, 'maxRestarts', 0)) ??
+    (giveUp?.kind === 'failures' ? atLeast(giveUp.failures, 'giveUp.failures', 1) : null) ??
+    (giveUp?.kind === 'restarts' ? atLeast(giveUp.restarts, 'giveUp.restarts', 1) : null) ??
+    (giveUp?.kind === 'restarts' ? atLeast(giveUp.windowMs, 'giveUp.window', 1, ' ms') : null)
+  );
+}
+
+function atLeast(value: number, key: string, least: number, unit = ''): Refusal | null {
+  if (Number.isSafeInteger(value) && value >= least) return null;
+  const message = `restart.${key} is ${value}${unit}; expected a whole number from ${least}`;
+  return refuse('RANGE', message, { path: `profile.restart.${key}` });
 }
 
 /** How many restarts fit into a window when each run ends at once, every delay as short as jitter makes it. */

@@ -84,6 +84,7 @@ export interface ProbeAnswer {
 export function takeAnswer(health: Health, probes: Probes, answer: ProbeAnswer): Health {
   const probe = probes[answer.kind];
   if (answer.run !== health.run || health.dead !== null || probe === null) return health;
+  if (!health.started && answer.kind !== 'startup') return health;
   switch (answer.kind) {
     case 'startup':
       return takeStartup(health, probes, probe, answer);
@@ -106,7 +107,8 @@ function takeLiveness(health: Health, probe: Probe, { ok, detail }: ProbeAnswer)
   if (ok) return { ...health, livenessFailures: 0 };
   const livenessFailures = health.livenessFailures + 1;
   if (livenessFailures < probe.failures) return { ...health, livenessFailures };
-  return { ...health, livenessFailures, ready: false, dead: `liveness failed ${livenessFailures} times: ${detail}` };
+  const dead = `liveness failed ${livenessFailures} ${livenessFailures === 1 ? 'time' : 'times'}: ${detail}`;
+  return { ...health, livenessFailures, ready: false, reason: dead, dead };
 }
 
 function takeReadiness(health: Health, probe: Probe, { ok, detail }: ProbeAnswer): Health {
