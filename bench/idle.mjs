@@ -1,15 +1,14 @@
 // What a node costs that has nothing to do: memory and processor time over half a minute, and facts appended meanwhile.
 
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { print, printSkipped } from './measure.mjs';
 import { startSlurm } from './peers.mjs';
-import { openHome, startNode } from './yard.mjs';
+import { printProcesses, processIds, readProc, readProcesses, withDescendants } from './processes.mjs';
+import { countFacts, openHome, startNode } from './yard.mjs';
 
 const settleMs = 5000;
 const watchMs = 30_000;
-const ticksPerSecond = 100;
 
 export async function run(bench) {
   const { home, yard } = await openHome(bench, 'idle');
@@ -27,85 +26,28 @@ export async function run(bench) {
     bare: bare.pid,
     slurmd: slurm === null ? undefined : findByConf(slurm.env.SLURM_CONF),
   };
-  const before = Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, readTree(pid)]));
+  const before = readTrees(processes);
   await sleep(watchMs);
-  const after = Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, readTree(pid)]));
+  const after = readTrees(processes);
   const facts = (await countFacts(yard)) - factsBefore;
 
-  printTree('yard, idle agent', before.ours, after.ours, null);
-  printTree('Node alone', before.bare, after.bare, after.ours);
+  const show = (name, key, ours) => printProcesses(name, { before: before[key], after: after[key], watchMs, ours });
+  show('yard, idle agent', 'ours', null);
+  show('Node alone', 'bare', after.ours);
   if (after.slurmd === null) printSkipped('slurmd', 'slurm-wlm is not installed, or this is not root');
-  else printTree('slurmd', before.slurmd, after.slurmd, after.ours);
+  else show('slurmd', 'slurmd', after.ours);
   print(`facts appended in ${watchMs / 1000} s`, [facts], { unit: 'facts', digits: 0 });
 }
 
-function printTree(name, before, after, ours) {
-  print(`${name}, resident`, [after.residentMiB], { unit: 'MiB', ratioTo: ours === null ? null : [ours.residentMiB] });
-  print(`${name}, proportional`, [after.proportionalMiB], {
-    unit: 'MiB',
-    ratioTo: ours === null ? null : [ours.proportionalMiB],
-  });
-  const busyMs = ((after.ticks - before.ticks) / ticksPerSecond) * 1000;
-  print(`${name}, processor`, [(busyMs / watchMs) * 100], { unit: '%', digits: 2, note: `${after.count} processes` });
-}
-
-async function countFacts(yard) {
-  let facts = 0;
-  for await (const event of yard.events()) facts = event.seq;
-  return facts;
-}
-
-/** A process and its descendants together; null without a process. */
-function readTree(root) {
-  if (root === undefined) return null;
-  const sum = { residentMiB: 0, proportionalMiB: 0, ticks: 0, count: 0 };
-  for (const pid of withDescendants(root)) {
-    const memory = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-    sum.residentMiB += kibOf(memory, 'Rss') / 1024;
-    sum.proportionalMiB += kibOf(memory, 'Pss') / 1024;
-    const fields = statFields(pid);
-    sum.ticks += Number(fields[11]) + Number(fields[12]);
-    sum.count += 1;
-  }
-  return sum;
-}
-
-function withDescendants(root) {
-  const parents = new Map(processIds().map((pid) => [pid, Number(statFields(pid)?.[1])]));
-  const family = [root];
-  for (const member of family) for (const [pid, parent] of parents) if (parent === member) family.push(pid);
-  return family;
-}
-
-/** Fields of /proc/PID/stat after the name, which may hold anything; null when the process has gone. */
-function statFields(pid) {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    // It ended between being listed and being read.
-    return null;
-  }
-}
-
-function kibOf(text, key) {
-  return Number(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0);
+/** Each process with its descendants; null without a process. */
+function readTrees(processes) {
+  const read = (pid) => (pid === undefined ? null : readProcesses(withDescendants(pid)));
+  return Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, read(pid)]));
 }
 
 function findByConf(conf) {
   return processIds().find((pid) => {
-    try {
-      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-      return words[0]?.endsWith('slurmd') && words.includes(conf);
-    } catch {
-      // It ended between being listed and being read.
-      return false;
-    }
+    const words = readProc(pid, 'cmdline').split('\0');
+    return words[0]?.endsWith('slurmd') && words.includes(conf);
   });
-}
-
-function processIds() {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
 }

@@ -1,7 +1,7 @@
 // The peers that are installed here, started and stopped through peers.sh.
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -42,15 +42,30 @@ export function startSshServer(bench) {
   return { command: `ssh -p 12222 -i ${directory}/key ${options.map((option) => `-o ${option}`).join(' ')}` };
 }
 
+/** Whether a keeper of services is installed. */
+export function hasPeer(peer) {
+  return spawnSync('bash', [script, 'has', peer]).status === 0;
+}
+
+/** A keeper of services with `count` of them; `pid()` is its own process. */
+export function startPeer(bench, peer, count) {
+  const directory = start(bench, peer, { count, folder: `${peer}-${count}-${process.hrtime.bigint()}` });
+  const pid = () => Number(readFileSync(join(directory, `${peer}.pid`), 'utf8'));
+  return { directory, pid, stop: () => stop(peer, directory) };
+}
+
 /** Returns the directory where the peer lives. */
-function start(bench, peer) {
-  const directory = join(bench.directory, `peer-${peer}`);
+function start(bench, peer, { folder = peer, count = null } = {}) {
+  const directory = join(bench.directory, `peer-${folder}`);
   mkdirSync(directory, { recursive: true });
   // A daemon goes on holding its output; nothing of it is read, so that nobody waits for the pipe to close.
-  const started = spawnSync('bash', [script, 'start', peer, directory], { stdio: ['ignore', 'ignore', 'inherit'] });
-  bench.atEnd(() => {
-    spawnSync('bash', [script, 'stop', peer, directory], { stdio: ['ignore', 'ignore', 'inherit'] });
-  });
+  const words = ['start', peer, directory, ...(count === null ? [] : [String(count)])];
+  const started = spawnSync('bash', [script, ...words], { stdio: ['ignore', 'ignore', 'inherit'] });
+  bench.atEnd(() => stop(peer, directory));
   if (started.status !== 0) throw new Error(`${peer} did not start; bench/peers.sh said why above`);
   return directory;
+}
+
+function stop(peer, directory) {
+  spawnSync('bash', [script, 'stop', peer, directory], { stdio: ['ignore', 'ignore', 'inherit'] });
 }

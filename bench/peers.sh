@@ -1,15 +1,32 @@
 #!/usr/bin/env bash
 # Installs, starts and stops what Runyard is measured against (Debian).
 #
-#   peers.sh install                            as root
-#   peers.sh start slurm|rsync|ssh DIRECTORY    all files of the peer go there, its pids too
-#   peers.sh stop  slurm|rsync|ssh DIRECTORY
+#   peers.sh install                                as root
+#   peers.sh start slurm|rsync|ssh DIRECTORY        all files of the peer go there, its pids too
+#   peers.sh start runit|supervisord|s6|pm2 DIRECTORY COUNT        with that many services (stamp.sh)
+#   peers.sh stop  PEER DIRECTORY
+#   peers.sh has   runit|supervisord|s6|pm2         exits 0 where it is installed
 set -euo pipefail
 
 install_peers() {
   apt-get update
   DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-    slurm-wlm munge parallel rsync openssh-server openssh-client procps
+    slurm-wlm munge parallel rsync openssh-server openssh-client procps runit s6 supervisor
+  npm install --prefix "$npm_peers" --no-audit --no-fund pm2
+}
+
+# What comes from npm lies in a folder of its own, so that this repository's dependencies stay as they are.
+npm_peers=${TMPDIR:-/tmp}/runyard-peers
+pm2=$npm_peers/node_modules/.bin/pm2
+stamp=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/stamp.sh
+
+has_peer() {
+  case $1 in
+    runit) command -v runsvdir ;;
+    supervisord) command -v supervisord ;;
+    s6) command -v s6-svscan ;;
+    pm2) command -v "$pm2" ;;
+  esac
 }
 
 start_slurm() {
@@ -119,6 +136,57 @@ CONF
   wait_for_file "$directory/sshd.pid"
 }
 
+# A folder for each service, as runit and s6 have them.
+write_service_folders() {
+  local directory=$1 count=$2 number
+  mkdir -p "$directory/stamps" "$directory/scan"
+  for number in $(seq "$count"); do
+    mkdir "$directory/scan/s$number"
+    printf '#!/bin/sh\nexec %s %s s%d\n' "$stamp" "$directory/stamps" "$number" > "$directory/scan/s$number/run"
+    chmod +x "$directory/scan/s$number/run"
+  done
+}
+
+start_runit() {
+  write_service_folders "$1" "$2"
+  setsid runsvdir "$1/scan" < /dev/null > "$1/log" 2>&1 &
+  echo $! > "$1/runit.pid"
+}
+
+start_s6() {
+  write_service_folders "$1" "$2"
+  setsid s6-svscan -c 200 "$1/scan" < /dev/null > "$1/log" 2>&1 &
+  echo $! > "$1/s6.pid"
+}
+
+start_supervisord() {
+  local directory=$1 count=$2 number
+  mkdir -p "$directory/stamps"
+  {
+    printf '[supervisord]\npidfile=%s/supervisord.pid\nlogfile=%s/log\n' "$directory" "$directory"
+    for number in $(seq "$count"); do
+      printf '[program:s%d]\ncommand=%s %s s%d\nautorestart=true\n' "$number" "$stamp" "$directory/stamps" "$number"
+      printf 'stdout_logfile=%s/o.%d\nstderr_logfile=%s/e.%d\n' "$directory" "$number" "$directory" "$number"
+    done
+  } > "$directory/supervisord.conf"
+  supervisord -c "$directory/supervisord.conf"
+  wait_for_file "$directory/supervisord.pid"
+}
+
+start_pm2() {
+  local directory=$1 count=$2 number
+  mkdir -p "$directory/stamps"
+  {
+    echo 'module.exports = { apps: ['
+    for number in $(seq "$count"); do
+      printf '{ name: "s%d", script: "%s", args: "%s s%d", interpreter: "none" },\n' \
+        "$number" "$stamp" "$directory/stamps" "$number"
+    done
+    echo '] };'
+  } > "$directory/services.config.js"
+  PM2_HOME=$directory "$pm2" start "$directory/services.config.js" > "$directory/log" 2>&1
+}
+
 wait_for_file() {
   local tries
   for tries in $(seq 50); do
@@ -131,16 +199,24 @@ wait_for_file() {
 
 # The pids are those that the daemons wrote into this very directory; each is ended only while it is the same program.
 stop_peer() {
-  local directory=$1 program file pid
-  for program in slurmd slurmctld munged rsync sshd; do
-    file=$directory/$program.pid
-    [ -s "$file" ] || continue
-    pid=$(tr -dc 0-9 < "$file")
-    if [ "$(cat "/proc/$pid/comm" 2> /dev/null)" = "$program" ]; then
-      kill "$pid"
-      wait_for_end "$pid"
-    fi
+  local directory=$1 program
+  for program in slurmd slurmctld munged rsync sshd supervisord; do
+    stop_program "$directory/$program.pid" "$program" TERM
   done
+  # To runsvdir a hang-up means to end the services too; to s6-svscan SIGTERM does.
+  stop_program "$directory/runit.pid" runsvdir HUP
+  stop_program "$directory/s6.pid" s6-svscan TERM
+  if [ -s "$directory/pm2.pid" ]; then PM2_HOME=$directory "$pm2" kill > /dev/null 2>&1; fi
+}
+
+stop_program() {
+  local file=$1 program=$2 signal=$3 pid
+  [ -s "$file" ] || return 0
+  pid=$(tr -dc 0-9 < "$file")
+  if [ "$(cat "/proc/$pid/comm" 2> /dev/null)" = "$program" ]; then
+    kill "-$signal" "$pid"
+    wait_for_end "$pid"
+  fi
 }
 
 # Not a child of ours: its state says when it is over, be it that nobody has collected it yet.
@@ -155,10 +231,11 @@ wait_for_end() {
 
 case "${1:-}" in
   install) install_peers ;;
-  start) "start_$2" "$3" ;;
+  start) "start_$2" "${@:3}" ;;
+  has) has_peer "$2" > /dev/null ;;
   stop) stop_peer "$3" ;;
   *)
-    sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac

@@ -1,7 +1,7 @@
 // Measures Runyard beside its peers, in one run on one machine: absolute figures of two machines do not compare, ratios do.
 //
 //   npm run build && bash bench/peers.sh install     (Debian, as root; a peer that is absent is skipped, and said so)
-//   node bench/run.mjs [jobs] [latency] [start] [push] [idle]        all of them unless named
+//   node bench/run.mjs [NAME…]        all of them unless named: start latency jobs push idle restart services
 //
 // Everything lives in one temporary directory, and what was started is ended by its pid.
 
@@ -16,6 +16,8 @@ const benches = {
   jobs: () => import('./jobs.mjs'),
   push: () => import('./push.mjs'),
   idle: () => import('./idle.mjs'),
+  restart: () => import('./restart.mjs'),
+  services: () => import('./services.mjs'),
 };
 
 const asked = process.argv.slice(2);

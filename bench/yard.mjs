@@ -40,3 +40,9 @@ export async function startNode(bench, { home, yard, cpus }) {
   }
   throw new Error(`the node was not ready within 20 s:\n${said}`);
 }
+
+export async function countFacts(yard) {
+  let facts = 0;
+  for await (const event of yard.events()) facts = event.seq;
+  return facts;
+}
