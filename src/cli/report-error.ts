@@ -26,7 +26,8 @@ export function codeOfError(error: unknown, attached: boolean): number {
 
 function chainOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message}: ${chainOf(error.cause)}`;
+  const cause = error.cause === undefined ? '' : chainOf(error.cause);
+  return error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;
 }
 
 /** Where in our own code it happened, for a report of the fault; a system error says enough by itself. */

@@ -5,7 +5,7 @@ import { RefusalError } from '../client/refusal-error.ts';
 import { version } from '../client/version.ts';
 import { refuse } from '../core/refusal.ts';
 import { type Context, flagOption, type Options, textOption } from './context.ts';
-import { failed } from './exit-code.ts';
+import { failed, notItsOwn } from './exit-code.ts';
 import { chooseOutput } from './output/choose.ts';
 import { createNodeStreams } from './output/node-streams.ts';
 import type { Output } from './output/output.ts';
@@ -14,9 +14,9 @@ import { codeOfError, reportOf } from './report-error.ts';
 
 /** One command of `yard`, from its arguments to its exit code. */
 export async function runCli(argv: readonly string[]): Promise<number> {
-  let output = outputFor({ json: argv.includes('--json') }, () => {});
+  const reader: Reader = { attached: false, lost: false };
+  let output = outputFor({ json: argv.includes('--json') }, reader);
   let home = homeOf({});
-  let attached = false;
   try {
     const parsed = await parseArguments(argv, version);
     if (parsed.kind === 'text') {
@@ -24,30 +24,45 @@ export async function runCli(argv: readonly string[]): Promise<number> {
       return 0;
     }
     const { definition, invocation } = parsed;
-    attached = definition.attached === true;
+    reader.attached = definition.attached === true;
     home = homeOf(invocation.options);
-    output = outputFor(invocation.options, readerLeft(attached));
+    output = outputFor(invocation.options, reader);
     const session = createSession(output, home);
     try {
       const { execute } = await definition.load();
-      return await execute(session.context, invocation);
+      const code = await execute(session.context, invocation);
+      return code === 0 && reader.lost ? notItsOwn : code;
     } finally {
       await session.close();
     }
   } catch (error) {
     output.error(reportOf(error, home));
-    return codeOfError(error, attached);
+    return codeOfError(error, reader.attached);
   }
 }
 
-function outputFor(options: Options, onClosed: () => void): Output {
-  const streams = createNodeStreams({ color: options.color !== false, onClosed });
-  return chooseOutput(streams, { json: flagOption(options, 'json'), quiet: flagOption(options, 'quiet') });
+/** What is known of whoever reads what this command prints. */
+interface Reader {
+  /** The command holds a job: it goes on to its end, whoever reads. */
+  attached: boolean;
+  /** Something that was printed is lost. */
+  lost: boolean;
 }
 
-/** `yard logs | head`: nobody reads any more, so there is nothing left to do. Whoever holds a job holds on to it. */
-function readerLeft(attached: boolean): () => void {
-  return attached ? () => {} : () => process.exit(0);
+function outputFor(options: Options, reader: Reader): Output {
+  const streams = createNodeStreams({
+    color: options.color !== false,
+    // `yard logs | head`: there is nothing left to do.
+    onClosed() {
+      if (!reader.attached) process.exit(0);
+    },
+    onLost(stream, error) {
+      if (stream === 'stdout' && !reader.lost) process.stderr.write(`error: stdout takes no more: ${error.message}\n`);
+      reader.lost = true;
+      if (!reader.attached) process.exit(failed);
+    },
+  });
+  return chooseOutput(streams, { json: flagOption(options, 'json'), quiet: flagOption(options, 'quiet') });
 }
 
 function homeOf(options: Options): string {

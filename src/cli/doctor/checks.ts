@@ -5,6 +5,7 @@ import { createNodeFiles } from '../../host/node/files.ts';
 import { createNodeMachine } from '../../host/node/machine.ts';
 import type { Context } from '../context.ts';
 import { processesOf } from '../daemon/daemon-record.ts';
+import { reportOf } from '../report-error.ts';
 import { describeMiB } from '../views/size.ts';
 
 /** One thing that was looked at. `note`: worth knowing, and no fault. */
@@ -44,7 +45,9 @@ export async function checkHome(context: Context): Promise<readonly Finding[]> {
     await checkFileSystem(home),
     await checkRoom(home),
   ];
-  return [...findings, ...(findings.some(({ state }) => state === 'bad') ? [] : [await checkAgent(context)])];
+  if (findings.some(({ state }) => state === 'bad')) return findings;
+  const log = await checkLog(context);
+  return [...findings, log, ...(log.state === 'bad' ? [] : [await checkAgent(context)])];
 }
 
 function checkNodeVersion(): Finding {
@@ -113,6 +116,17 @@ async function checkRoom(home: string): Promise<Finding> {
   return freeBytes >= leastFreeBytes
     ? good('disk', `${describeBytes(freeBytes)} free`)
     : bad('disk', `${describeBytes(freeBytes)} free`, 'make room: yard prune');
+}
+
+/** Opening it folds every fact that the state comes from: what is damaged shows. */
+async function checkLog(context: Context): Promise<Finding> {
+  try {
+    await context.client();
+    return good('log', 'readable');
+  } catch (error) {
+    const { message } = reportOf(error, context.home);
+    return bad('log', message, `without a backup: move ${context.home} away, and submit what it held again`);
+  }
 }
 
 async function checkAgent(context: Context): Promise<Finding> {

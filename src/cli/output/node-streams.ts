@@ -1,22 +1,32 @@
 import type { Sink, Streams } from './streams.ts';
 
-/** The process's own streams. `onClosed` is told when nobody reads stdout any more, or the terminal is gone. */
-export function createNodeStreams(options: { readonly color: boolean; readonly onClosed: () => void }): Streams {
-  const noColor = !options.color || (process.env.NO_COLOR ?? '') !== '';
-  const stdout = createSink(process.stdout, options.onClosed);
-  const stderr = createSink(process.stderr, options.onClosed);
-  return { stdout, stderr, color: !noColor && stdout.isTerminal && stderr.isTerminal && process.env.TERM !== 'dumb' };
+export interface NodeStreamsOptions {
+  readonly color: boolean;
+  /** Told when nobody reads any more, or the terminal is gone. */
+  readonly onClosed: () => void;
+  /** Told when what was written is lost for another reason, such as a full disk; nothing more is written to that one. */
+  readonly onLost: (stream: 'stdout' | 'stderr', error: Error) => void;
 }
 
-function createSink(stream: NodeJS.WriteStream, onClosed: () => void): Sink {
+/** The process's own streams. */
+export function createNodeStreams(options: NodeStreamsOptions): Streams {
+  const noColor = !options.color || (process.env.NO_COLOR ?? '') !== '';
+  const stdout = createSink('stdout', options);
+  const stderr = createSink('stderr', options);
+  return { stdout, stderr, color: !noColor && stdout.isTerminal && stderr.isTerminal };
+}
+
+function createSink(name: 'stdout' | 'stderr', { onClosed, onLost }: NodeStreamsOptions): Sink {
+  const stream = process[name];
   let open = true;
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
     open = false;
-    onClosed();
+    if (error.code === 'EPIPE' || error.code === 'EIO') onClosed();
+    else onLost(name, error);
   });
   return {
-    isTerminal: stream.isTTY === true,
+    // One that cannot move its cursor gets the plain lines of a pipe.
+    isTerminal: stream.isTTY === true && process.env.TERM !== 'dumb',
     columns: () => Math.max(40, stream.columns ?? 80),
     write(data) {
       if (open) stream.write(data);
