@@ -31,7 +31,8 @@ export function endedDirectory(nodeDirectory: string, name: string): string {
 /** Makes the attempt's directory. False when it is there already: an agent has begun with the attempt before. */
 export async function createAttempt(files: Files, attempt: Attempt): Promise<boolean> {
   const isNew = await files.createDirectory(attempt.directory, { mode: 0o700 });
-  if (isNew) await files.createDirectory(attempt.workdir, { mode: 0o700 });
+  // Asked for either way: that agent may have died between the two.
+  await files.createDirectory(attempt.workdir, { mode: 0o700 });
   return isNew;
 }
 

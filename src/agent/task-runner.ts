@@ -136,9 +136,10 @@ export class TaskRunner {
     const { port: wanted, nodes } = order.task.settings;
     const known = this.#isNew ? null : await readPort(host.files, this.attempt);
     if (known !== null) ports.hold(known);
-    this.#port = known;
+    this.#port ??= known;
     if (known === null && (wanted || nodes > 1)) {
-      this.#port = await ports.take();
+      // One that a full disk kept from being written down is used again.
+      this.#port ??= await ports.take();
       await writePort(host.files, this.attempt, this.#port);
     }
     this.#isOpen = true;
