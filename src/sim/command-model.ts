@@ -4,7 +4,7 @@ import type { Launch, Signal } from '../host/processes.ts';
 import type { Machine } from './machine.ts';
 import type { VirtualProcess } from './process-table.ts';
 import { type Child, exitCodeOf, type Program, readProgram } from './program.ts';
-import type { TrueProcess, Truth } from './truth.ts';
+import { attemptOfMark, type TrueProcess, type Truth } from './truth.ts';
 
 export interface Exit {
   readonly code: number | null;
@@ -48,7 +48,8 @@ export function forkCommand(options: CommandOptions): ForkedCommand {
     },
     onEnd: (signal) => {
       const exit = own ?? { code: null, signal: signalNumber(signal ?? 'SIGKILL') };
-      if (actual !== null) end(machine, actual, exit);
+      if (actual === null) options.truth.troubled.add(attemptOfMark(launch.mark));
+      else end(machine, actual, exit);
       onExit(exit);
     },
   });
@@ -134,7 +135,8 @@ function writeOutputs({ machine, launch }: CommandOptions, program: Program): vo
 }
 
 function begin({ machine, launch, truth }: CommandOptions, role: 'command' | 'child'): TrueProcess {
-  const [node = '', attempt = ''] = launch.mark.split('/');
+  const [node = ''] = launch.mark.split('/');
+  const attempt = attemptOfMark(launch.mark);
   const devices = (launch.env.CUDA_VISIBLE_DEVICES ?? '').split(',').filter((uuid) => uuid !== '');
   const port = role === 'command' ? portOf(launch) : null;
   const { label } = launch;

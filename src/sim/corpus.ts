@@ -13,4 +13,6 @@ export const corpus: readonly KeptSeed[] = [
   { seed: 944, found: 'a full disk ended the agent again and again, where it should only hold up starts' },
   { seed: 213, found: 'a step under which its attempt was put aside ended the agent' },
   { seed: 382, found: 'after a power loss and a failed join an attempt started a second time' },
+  { seed: 12, found: 'an agent that died between two folders left an attempt without its work directory' },
+  { seed: 217, found: 'the same, in a third attempt' },
 ];

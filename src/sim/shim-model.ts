@@ -3,7 +3,7 @@ import type { Launch } from '../host/processes.ts';
 import { type Exit, forkCommand } from './command-model.ts';
 import type { Machine } from './machine.ts';
 import type { VirtualProcess } from './process-table.ts';
-import type { Truth } from './truth.ts';
+import { attemptOfMark, type Truth } from './truth.ts';
 
 export interface ShimOptions {
   readonly machine: Machine;
@@ -28,6 +28,9 @@ export function startShim(options: ShimOptions): void {
     reaps: machine.shimReaps,
     mark: launch.mark,
     logsIn: null,
+    onEnd: (signal) => {
+      if (signal !== null) options.truth.troubled.add(attemptOfMark(launch.mark));
+    },
   });
   const base = `${launch.directory}/${launch.label}`;
   const claim = `${base}.claim.${launch.nonce}`;

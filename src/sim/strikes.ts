@@ -48,8 +48,9 @@ const strikes: Readonly<Record<StrikeKind, (targets: Targets) => void>> = {
       machine.slowness = 1;
     });
   },
-  fullDisk: ({ cluster }) => {
+  fullDisk: ({ cluster, nodes }) => {
     const machine = cluster.random.pick(cluster.machines);
+    for (const node of nodes) cluster.truth.troubled.add(node.name);
     const disk = cluster.random.pick([machine.disk, machine.disk, cluster.sharedDisk]);
     disk.fill(true);
     cluster.world.note(machine.name, 'has a full disk');
@@ -102,6 +103,7 @@ function reboot({ cluster, nodes, clients }: Targets): void {
     all.filter((one) => one.machine === machine);
   for (const program of [...here(nodes), ...here(clients)]) program.life?.incarnation.kill();
   const names = new Set(here(nodes).map(({ name }) => name));
+  for (const name of names) truth.troubled.add(name);
   for (const process of truth.processes) {
     if (process.endMs === null && names.has(process.node)) process.endMs = world.nowMs;
   }

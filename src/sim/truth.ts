@@ -36,14 +36,21 @@ export interface Truth {
   readonly processes: TrueProcess[];
   readonly signals: TrueSignal[];
   /** When agents launched a shim for an attempt, in order. */
+  /** Attempts whose shim or process was struck before it could say what it did, and nodes whose machine was: they may fault. */
+  readonly troubled: Set<string>;
   readonly launches: { readonly attempt: string; readonly atMs: number }[];
 }
 
 export function createTruth(): Truth {
-  return { processes: [], signals: [], launches: [] };
+  return { processes: [], signals: [], launches: [], troubled: new Set() };
 }
 
 /** When an agent first launched something of the attempt; null when none did. */
 export function firstLaunchMs(truth: Truth, attempt: string): number | null {
   return truth.launches.find((one) => one.attempt === attempt)?.atMs ?? null;
+}
+
+/** A mark is the node's name and the attempt's. */
+export function attemptOfMark(mark: string): string {
+  return mark.split('/')[1] ?? '';
 }

@@ -4,7 +4,7 @@ import type { Incarnation } from './incarnation.ts';
 import type { Machine } from './machine.ts';
 import type { VirtualProcess } from './process-table.ts';
 import { startShim } from './shim-model.ts';
-import type { Truth } from './truth.ts';
+import { attemptOfMark, type Truth } from './truth.ts';
 
 export interface ProcessesOptions {
   readonly incarnation: Incarnation;
@@ -31,7 +31,7 @@ export function createVirtualProcesses(options: ProcessesOptions): Processes {
   return {
     launch: (launch) =>
       call(() => {
-        truth.launches.push({ attempt: launch.mark.split('/')[1] ?? '', atMs: machine.world.nowMs });
+        truth.launches.push({ attempt: attemptOfMark(launch.mark), atMs: machine.world.nowMs });
         startShim({ machine, launch, truth, stepMs: latencyMs, dies: shimDies });
       }),
     identify: (pid) =>
@@ -101,8 +101,8 @@ function send(
   process: VirtualProcess,
   signal: Signal,
 ): void {
-  const attempt = process.mark?.split('/')[1] ?? attemptOfLogs(process.logsIn);
-  const own = machine.table.processes().filter((one) => one.mark !== null && one.mark.split('/')[1] === attempt);
+  const attempt = process.mark === null ? attemptOfLogs(process.logsIn) : attemptOfMark(process.mark);
+  const own = machine.table.processes().filter((one) => one.mark !== null && attemptOfMark(one.mark) === attempt);
   const has = (role: VirtualProcess['role']): boolean => own.some((one) => one.role === role);
   truth.signals.push({
     atMs: machine.world.nowMs,

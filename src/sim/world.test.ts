@@ -26,7 +26,7 @@ describe('virtual time', () => {
     const seen: string[] = [];
     const chain = async (): Promise<void> => {
       await life.call(10, () => undefined);
-      for (let i = 0; i < 500; i += 1) await null;
+      for (let i = 0; i < 500; i += 1) await Promise.resolve();
       seen.push(`settled at ${world.nowMs}`);
     };
     void chain();

@@ -62,6 +62,13 @@ export const truthCheckers: readonly Checker[] = [
         bySeq.set(one.seq, [...(bySeq.get(one.seq) ?? []), one]);
       }
       return {
+        beforeFact: (fact, state) => {
+          if (fact.kind !== 'NodeFault' || fact.message.startsWith('unkillable')) return;
+          const attempt = taskKeyText(fact);
+          const node = findTask(state.jobs.get(fact.job), fact)?.task.node ?? '';
+          if (truth.troubled.has(attempt) || truth.troubled.has(node)) return;
+          report(`${attempt} ended with a fault that nothing explains: ${fact.message}`);
+        },
         afterBatch: (state, { lastSeq }) => {
           for (const signal of bySeq.get(lastSeq) ?? []) {
             if (!isJustified(signal, state, truth)) {
