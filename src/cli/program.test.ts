@@ -18,14 +18,17 @@ async function usageOf(line: string): Promise<UsageError> {
 
 describe('the command line', () => {
   it('has exactly the commands that are due', async () => {
-    const due = `run submit attach jobs logs wait stop retry outputs explain exec events apply profiles nodes up down
+    const due =
+      `run submit attach jobs logs wait stop retry outputs explain exec events apply services profiles nodes up down
       doctor prune completion`.split(/\s+/);
     const help = await parseArguments(['--help'], '1.2.3');
     const listed =
       help.kind === 'text' ? [...help.text.matchAll(/^ {2}([a-z]+)(?: |$)/gm)].map(([, word]) => word) : [];
     expect(listed.sort()).toEqual([...due, 'node'].sort());
     const words = commands.map((command) => command.words).sort();
-    expect(words).toEqual([...due, 'nodes drain', 'nodes resume', 'nodes rm', 'node start'].sort());
+    const ofServices = ['scale', 'restart', 'stop', 'rm', 'rollout pause', 'rollout resume', 'rollout undo'];
+    const longer = ['nodes drain', 'nodes resume', 'nodes rm', 'node start'];
+    expect(words).toEqual([...due, ...longer, ...ofServices.map((word) => `services ${word}`)].sort());
   });
 
   it('loads a module for every command', async () => {
@@ -61,9 +64,19 @@ describe('the command line', () => {
     expect(await parse('exec digits ls -la --color')).toMatchObject({ args: ['digits', 'ls', '-la', '--color'] });
   });
 
-  it('finds commands of two words, and the one word that also stands alone', async () => {
+  it('finds commands of two and three words, and the one word that also stands alone', async () => {
     expect(await parse('nodes drain laptop --reason dust')).toMatchObject({ words: 'nodes drain', args: ['laptop'] });
     expect(await parse('nodes laptop')).toMatchObject({ words: 'nodes', args: ['laptop'] });
+    expect(await parse('services scale llm 1 --remove llm-a --remove llm-b')).toMatchObject({
+      words: 'services scale',
+      args: ['llm', '1'],
+      options: { remove: ['llm-a', 'llm-b'] },
+    });
+    expect(await parse('services rollout undo llm --to 3')).toMatchObject({
+      words: 'services rollout undo',
+      args: ['llm'],
+      options: { to: '3' },
+    });
     expect(await parse('node start --labels zone=a')).toMatchObject({
       words: 'node start',
       options: { labels: ['zone=a'] },

@@ -86,12 +86,20 @@ function termOf(command: Command): string {
   return [command.name(), ...words].join(' ');
 }
 
+/** What stands for words that only begin commands. */
+const groups: Readonly<Record<string, string>> = { rollout: 'pause, resume or undo a rollout' };
+
 /** `nodes drain` hangs on `nodes`, `node start` on a `node` that does nothing by itself. */
 function parentOf(program: Command, words: readonly string[], summary: string): Command {
   let parent = program;
   for (const word of words) {
     const known = parent.commands.find((one) => one.name() === word);
-    parent = known ?? parent.command(word).summary(summary).helpCommand(false);
+    parent =
+      known ??
+      parent
+        .command(word)
+        .summary(groups[word] ?? summary)
+        .helpCommand(false);
   }
   return parent;
 }

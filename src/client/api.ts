@@ -164,6 +164,8 @@ export interface JobHandle {
   /** Declared outputs with what became of them; of a live job what there is so far. */
   outputs(): Promise<readonly OutputView[]>;
   explain(): Promise<Explanation>;
+  /** Why it has its node and yet does not start there, where that is known; otherwise null. */
+  heldUp(): Promise<string | null>;
   /** How to run a command beside the task: same directory and environment (`yard exec`). */
   execPlan(): Promise<ExecPlan>;
 }
@@ -256,8 +258,8 @@ export interface ServiceHandle {
   readonly name: string;
   view(): Promise<ServiceView>;
   /**
-   * The service now, again after each change, and every second while a rollout is under way; ends when the service is
-   * removed or the signal aborts.
+   * The service now, again after each change, and every second while a rollout or another change is under way; ends
+   * when the service is removed or the signal aborts.
    */
   watch(options?: { readonly signal?: AbortSignal }): AsyncIterable<ServiceView>;
   /** `remove` names replicas that go first. */

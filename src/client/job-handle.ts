@@ -6,6 +6,7 @@ import type { Explanation, JobHandle, LogOptions } from './api.ts';
 import { type Embedded, execute } from './embedded.ts';
 import { execPlan } from './exec-plan.ts';
 import { loadJob } from './find-job.ts';
+import { whyHeldUp } from './full-disk.ts';
 import { followLogs } from './logs.ts';
 import { landOutputs, viewOutputs } from './outputs.ts';
 import { RefusalError } from './refusal-error.ts';
@@ -49,6 +50,9 @@ export function createJobHandle(embedded: Embedded, reference: { id: string; par
       await plane.catchUp();
       return explain(embedded, await requireJob(embedded, id));
     },
+    async heldUp() {
+      return whyHeldUp(embedded, await requireJob(embedded, id));
+    },
     execPlan: () => execPlan(embedded, reference),
   };
   return handle;
@@ -66,7 +70,8 @@ function view({ plane }: Embedded, job: Job): JobView {
 }
 
 /** One sentence: why it waits, where it runs, or how it ended (B10). */
-function explain({ plane }: Embedded, job: Job): Explanation {
+async function explain(embedded: Embedded, job: Job): Promise<Explanation> {
+  const { plane } = embedded;
   const settings = viewSettings(job.settings, job.origins);
   const waiting = whyWaiting(plane.state, job, plane.nowMs());
   const nodes = [...job.elements.values()].flatMap((element) =>
@@ -74,6 +79,8 @@ function explain({ plane }: Embedded, job: Job): Explanation {
   );
   const where = [...new Set(nodes)].join(', ');
   if (job.outcome !== null) return { sentence: `${job.id} is ${jobState(job)}: ${job.outcome.message}`, settings };
+  const heldUp = await whyHeldUp(embedded, job);
+  if (heldUp !== null) return { sentence: `${job.id} has its place on ${where} and ${heldUp}`, settings };
   if (waiting === null) return { sentence: `${job.id} runs on ${where}`, settings };
   const some = job.live > 0 ? `${job.live} of it runs on ${where}; the rest` : 'it';
   return { sentence: `${job.id} is ${jobState(job)}: ${some} ${waiting.message}`, settings };

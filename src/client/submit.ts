@@ -14,7 +14,7 @@ import type { PushOptions, PushProgress, SubmissionDocument, SubmitOptions } fro
 import { type Embedded, execute } from './embedded.ts';
 import { loadJob } from './find-job.ts';
 import { RefusalError } from './refusal-error.ts';
-import { withTreeRefusals } from './tree-errors.ts';
+import { withPushRefusals } from './tree-errors.ts';
 
 /** Pushes the workspace's missing bytes, then submits. Returns the id. */
 export async function submit(
@@ -77,7 +77,7 @@ export async function pushWorkspace(
   const { home, host, store, plane } = embedded;
   const base = options.baseDirectory ?? process.cwd();
   const landing = options.landing === undefined ? [] : [resolve(base, options.landing)];
-  const pushed = await withTreeRefusals(() =>
+  const pushed = await withPushRefusals(home, () =>
     pushTree({
       directory: resolve(base, workspace.workdir),
       exclude: workspace.exclude,

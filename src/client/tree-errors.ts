@@ -3,8 +3,21 @@ import { type RefusalCode, refuse } from '../core/refusal.ts';
 import { HostError } from '../host/files.ts';
 import { RefusalError } from './refusal-error.ts';
 
+/** Takes a tree into the home; a full disk there is refused, since nothing was submitted. */
+export async function withPushRefusals<Result>(home: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await withTreeRefusals(work);
+  } catch (error) {
+    if (!(error instanceof HostError && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))) throw error;
+    const message = `the disk of ${home} has no room for the workspace; nothing was submitted`;
+    throw new RefusalError(
+      refuse('STORE_FULL', message, { hint: 'yard prune makes room, --exclude leaves things out' }),
+    );
+  }
+}
+
 /** Does something with a tree; what cannot travel is refused as everything else is. */
-export async function withTreeRefusals<Result>(work: () => Promise<Result>): Promise<Result> {
+async function withTreeRefusals<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {

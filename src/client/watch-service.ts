@@ -6,10 +6,10 @@ import type { Embedded } from './embedded.ts';
 import { viewNow } from './service-handle.ts';
 import { createSignalBox } from './signal-box.ts';
 
-/** While a rollout is under way its deadline comes nearer without a fact. */
+/** While something is under way its deadline comes nearer without a fact. */
 const lookAgainMs = 1000;
 
-/** The service now, again after each batch that may concern it, and every second during a rollout, until it is gone. */
+/** The service now, again after each batch that may concern it, and every second until it is settled; ends when it is gone. */
 export async function* watchService(
   embedded: Embedded,
   name: string,
@@ -26,8 +26,9 @@ export async function* watchService(
     for (;;) {
       const service = plane.state.services.get(name);
       if (service === undefined || box.isEnded()) return;
-      yield viewNow(embedded, service);
-      if (service.rollout?.state === 'progressing') cancelLook = host.timers.after(lookAgainMs, () => box.ring());
+      const view = viewNow(embedded, service);
+      yield view;
+      if (!isSettled(view)) cancelLook = host.timers.after(lookAgainMs, () => box.ring());
       await box.wait();
       cancelLook();
     }
@@ -35,6 +36,10 @@ export async function* watchService(
     cancelLook();
     end();
   }
+}
+
+function isSettled({ state, replicas }: ServiceView): boolean {
+  return state !== 'UPDATING' && state !== 'WAITING' && replicas.every((replica) => !replica.stopping);
 }
 
 /** Everything but what is about the jobs of others. */

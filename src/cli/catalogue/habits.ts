@@ -9,4 +9,7 @@ export const habits: Readonly<Record<string, string>> = {
   cp: 'yard outputs ID',
   sbatch: 'yard submit FILE',
   srun: 'yard run -- CMD',
+  scale: 'yard services scale NAME N',
+  rollout: 'yard services rollout pause|resume|undo NAME',
+  kubectl: 'yard apply FILE, yard services',
 };

@@ -47,10 +47,10 @@ export const jobCommands: readonly CommandDefinition[] = [
   {
     words: 'logs',
     args: '<id...>',
-    summary: "a job's output",
+    summary: 'the output of jobs, and of all replicas of services',
     options: [
       option('-f, --follow', 'go on until it ends'),
-      option('--tail <n>', 'only the last lines'),
+      option('--tail <n>', 'only the last lines of each'),
       option('--since <time>', 'only what is younger: 10m, or a date'),
       option('--step <step>', 'setup or run'),
       option('--attempt <n>', 'of an earlier attempt'),
@@ -90,7 +90,7 @@ export const jobCommands: readonly CommandDefinition[] = [
   {
     words: 'explain',
     args: '<id>',
-    summary: 'why it waits, and where each value came from',
+    summary: 'why it waits or where a rollout is stuck, and where each value came from',
     options: [],
     load: () => import('../commands/explain.ts'),
   },
@@ -108,13 +108,6 @@ export const jobCommands: readonly CommandDefinition[] = [
     summary: 'everything that happened, oldest first',
     options: [option('-f, --follow', 'go on')],
     load: () => import('../commands/events.ts'),
-  },
-  {
-    words: 'apply',
-    args: '<file...>',
-    summary: 'make it so: profiles',
-    options: [],
-    load: () => import('../commands/apply.ts'),
   },
   {
     words: 'profiles',

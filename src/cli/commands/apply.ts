@@ -1,18 +1,97 @@
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { parseProfileFile } from '../../wire/parse-file.ts';
-import type { Context, Invocation } from '../context.ts';
+import { dirname, resolve } from 'node:path';
+import type { RunyardClient } from '../../client/api.ts';
+import { type Applied, lineOf, parseApplyFile } from '../../wire/parse-file.ts';
+import { refuseSecrets } from '../../wire/secrets.ts';
+import type { Submission } from '../../wire/submission.ts';
+import { type Context, flagOption, type Invocation } from '../context.ts';
+import { failed } from '../exit-code.ts';
+import { showPush } from '../follow/push-line.ts';
+import { followService } from '../services/follow-service.ts';
+import { UsageError } from '../usage-error.ts';
 
-/** Applies profile files: unchanged ones say so, changed ones make the next revision. */
-export async function execute(context: Context, { args }: Invocation): Promise<number> {
-  const profiles = await Promise.all(
-    args.map(async (file) => parseProfileFile(await readFile(resolve(context.cwd, file), 'utf8'), file)),
-  );
+interface Asked {
+  readonly file: string;
+  readonly directory: string;
+  readonly applied: Applied;
+}
+
+/** Makes services and profiles as their files say, in order, and follows each service to its end. */
+export async function execute(context: Context, { args, options }: Invocation): Promise<number> {
+  // All are read first: one that is wrong leaves everything as it was.
+  const asked = await Promise.all(args.map((file) => readAsked(context, file)));
   const client = await context.client();
-  for (const { name, source } of profiles) {
-    const { revision, changed } = await client.profiles.apply(source);
-    const before = revision === 1 ? 'revision 1' : `revision ${revision - 1} → ${revision}`;
-    context.output.item({ name, revision, changed }, () => `${name}  ${changed ? before : 'unchanged'}`);
+  for (const [position, one] of asked.entries()) {
+    const code = await applyOne(context, client, one, flagOption(options, 'detach'));
+    if (code === 0) continue;
+    const rest = asked.slice(position + 1).map(({ file }) => file);
+    if (rest.length > 0) context.output.note(`not applied: ${rest.join(', ')}`);
+    return code;
   }
   return 0;
+}
+
+async function readAsked(context: Context, file: string): Promise<Asked> {
+  const path = resolve(context.cwd, file);
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' && error.code !== 'EISDIR') throw error;
+    throw new UsageError(`there is no file ${file}`, `it was looked for as ${path}`);
+  });
+  const applied = await parseApplyFile(text, file);
+  if (applied.kind === 'service') await checkSecrets(applied.service, { file, text });
+  return { file, directory: dirname(path), applied };
+}
+
+/** A secret that is not set is refused with the line that asks for it. */
+async function checkSecrets({ spec }: Submission, { file, text }: { file: string; text: string }): Promise<void> {
+  const refused = refuseSecrets(spec);
+  if (refused === null) return;
+  const key = String(refused.keyPath[2]);
+  const place = await lineOf(text, ['service', 'env', key]);
+  throw refuseSecrets(spec, () => (place === null ? null : `${file}:${place.line} env.${key}`)) ?? refused;
+}
+
+async function applyOne(context: Context, client: RunyardClient, asked: Asked, detach: boolean): Promise<number> {
+  const { applied, directory } = asked;
+  if (applied.kind === 'service')
+    return applyService(context, client, { submission: applied.service, directory, detach });
+  const { name, source } = applied.profile;
+  const { revision, changed } = await client.profiles.apply(source);
+  context.output.item({ kind: 'profile', name, revision, changed }, () => `${name}  ${changedText(revision, changed)}`);
+  return 0;
+}
+
+async function applyService(
+  context: Context,
+  client: RunyardClient,
+  { submission, directory, detach }: { submission: Submission; directory: string; detach: boolean },
+): Promise<number> {
+  const { output } = context;
+  const push = showPush(output);
+  const { name, revision, changed } = await client.services.apply(submission, {
+    baseDirectory: directory,
+    onPush: (progress) => push.see(progress),
+  });
+  push.end(name);
+  const service = await client.services.get(name);
+  const view = await service.view();
+  const isOpen = view.rollout !== null && ['progressing', 'paused', 'failed'].includes(view.rollout.state);
+  const follows = !detach && (changed || isOpen);
+  const isSeen = follows && changed && output.kind === 'terminal';
+  if (!isSeen) {
+    const from = view.rollout !== null && view.rollout.to === revision ? view.rollout.from : revision;
+    const text = !changed ? 'unchanged' : from === revision ? `revision ${revision}` : `revision ${from} → ${revision}`;
+    output.item({ kind: 'service', name, revision, changed }, () => `${name}  ${text}`);
+  }
+  const hasNode = (await client.nodes.list()).some((node) => node.agentRunning);
+  if (!hasNode && (changed || view.state !== 'STOPPED')) {
+    output.note(`${name} waits: no node is running here\n  yard up`);
+    return isOpen && view.rollout?.state === 'failed' ? failed : 0;
+  }
+  return follows ? followService(context, service, revision) : 0;
+}
+
+function changedText(revision: number, changed: boolean): string {
+  if (!changed) return 'unchanged';
+  return revision === 1 ? 'revision 1' : `revision ${revision - 1} → ${revision}`;
 }

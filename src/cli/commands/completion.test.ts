@@ -35,6 +35,9 @@ describe('completion', () => {
     expect(completeInBash(script, ['yard', 'ex'])).toEqual(['explain', 'exec']);
     expect(completeInBash(script, ['yard', 'nodes', 'dr'])).toEqual(['drain']);
     expect(completeInBash(script, ['yard', 'nodes', 'drain', '--re'])).toEqual(['--reason']);
+    expect(completeInBash(script, ['yard', 'services', 'r'])).toEqual(['restart', 'rm', 'rollout']);
+    expect(completeInBash(script, ['yard', 'services', 'rollout', 'pa'])).toEqual(['pause']);
+    expect(completeInBash(script, ['yard', 'services', 'rollout', 'undo', '--t'])).toEqual(['--to']);
     expect(completeInBash(script, ['yard', 'run', '--gpu'])).toEqual(['--gpus', '--gpu-type']);
   });
 

@@ -18,14 +18,18 @@ export async function execute(context: Context, { args }: Invocation): Promise<n
 
 function forBash(): string {
   const cases = commands.map(({ words, options }) => `    "${words}") words="${optionWords(options)}" ;;`);
+  const longest = Math.max(...commands.map(({ words }) => words.split(' ').length));
   return `# eval "$(yard completion bash)"
 _yard() {
-  local current=\${COMP_WORDS[COMP_CWORD]} command words=""
+  local current=\${COMP_WORDS[COMP_CWORD]} command words="" length typed
   command="\${COMP_WORDS[1]}"
-  case "\${COMP_WORDS[1]} \${COMP_WORDS[2]}" in ${twoWordCommands()
-    .map((words) => `"${words}"`)
-    .join(' | ')}) command="\${COMP_WORDS[1]} \${COMP_WORDS[2]}" ;; esac
-  if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W "${firstWords().join(' ')}" -- "$current")); return; fi
+  for length in $(seq 2 ${longest}); do
+    typed="\${COMP_WORDS[*]:1:length}"
+    case "$typed" in ${longerCommands()
+      .map((words) => `"${words}"`)
+      .join(' | ')}) command="$typed" ;; esac
+  done
+  if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W "${wordsAfter('').join(' ')}" -- "$current")); return; fi
   case "$command" in
 ${cases.join('\n')}
   esac
@@ -37,12 +41,12 @@ complete -o filenames -F _yard yard`;
 }
 
 function subcommandLines(): string {
-  const parents = [...new Set(twoWordCommands().map((words) => words.split(' ')[0] ?? ''))];
-  return parents
-    .map(
-      (parent) =>
-        `  [ "$COMP_CWORD" -eq 2 ] && [ "\${COMP_WORDS[1]}" = "${parent}" ] && words="$words ${secondWords(parent).join(' ')}"`,
-    )
+  return parents()
+    .map((parent) => {
+      const at = parent.split(' ').length + 1;
+      const typed = `"\${COMP_WORDS[*]:1:${at - 1}}"`;
+      return `  [ "$COMP_CWORD" -eq ${at} ] && [ ${typed} = "${parent}" ] && words="$words ${wordsAfter(parent).join(' ')}"`;
+    })
     .join('\n');
 }
 
@@ -55,12 +59,14 @@ ${forBash()}`;
 function forFish(): string {
   const lines = ['# yard completion fish | source'];
   for (const { words, summary, options } of commands) {
-    const [first = '', second] = words.split(' ');
-    const when = second === undefined ? '__fish_use_subcommand' : `__fish_seen_subcommand_from ${first}`;
-    lines.push(`complete -c yard -n '${when}' -a '${second ?? first}' -d '${summary.replaceAll("'", '’')}'`);
+    const parts = words.split(' ');
+    const last = parts[parts.length - 1] ?? '';
+    const when = parts.slice(0, -1).map((part) => `__fish_seen_subcommand_from ${part}`);
+    const condition = when.length === 0 ? '__fish_use_subcommand' : when.join('; and ');
+    lines.push(`complete -c yard -n '${condition}' -a '${last}' -d '${summary.replaceAll("'", '’')}'`);
     for (const { flags, description } of options) {
       lines.push(
-        `complete -c yard -n '__fish_seen_subcommand_from ${second ?? first}' ${fishFlags(flags)} -d '${description.replaceAll("'", '’')}'`,
+        `complete -c yard -n '__fish_seen_subcommand_from ${last}' ${fishFlags(flags)} -d '${description.replaceAll("'", '’')}'`,
       );
     }
   }
@@ -78,16 +84,26 @@ function optionWords(options: readonly OptionDefinition[]): string {
   return [...options, ...globalOptions].flatMap(({ flags }) => flags.match(/--?[a-z][a-z-]*/g) ?? []).join(' ');
 }
 
-function firstWords(): readonly string[] {
-  return [...new Set(commands.map(({ words }) => words.split(' ')[0] ?? ''))];
+/** What may follow these words: commands, and the words before longer ones. */
+function wordsAfter(parent: string): readonly string[] {
+  const start = parent === '' ? '' : `${parent} `;
+  const below = commands.map(({ words }) => words).filter((words) => words.startsWith(start));
+  return [...new Set(below.map((words) => words.slice(start.length).split(' ')[0] ?? ''))];
 }
 
-function twoWordCommands(): readonly string[] {
+/** Commands of more than one word. */
+function longerCommands(): readonly string[] {
   return commands.map(({ words }) => words).filter((words) => words.includes(' '));
 }
 
-function secondWords(parent: string): readonly string[] {
-  return twoWordCommands()
-    .filter((words) => words.startsWith(`${parent} `))
-    .map((words) => words.slice(parent.length + 1));
+/** Words that others may follow: `nodes`, `services`, `services rollout`. */
+function parents(): readonly string[] {
+  return [
+    ...new Set(
+      longerCommands().flatMap((words) => {
+        const parts = words.split(' ');
+        return parts.slice(1).map((_, length) => parts.slice(0, length + 1).join(' '));
+      }),
+    ),
+  ];
 }

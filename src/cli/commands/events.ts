@@ -1,17 +1,18 @@
-import type { EventView } from '../../client/api.ts';
+import type { EventView, RunyardClient } from '../../client/api.ts';
 import { type Context, flagOption, type Invocation } from '../context.ts';
 import { neutralise } from '../output/escapes.ts';
+import { findSubject } from '../request/find-subject.ts';
 
 /** Everything that happened, one line each, oldest first. */
 export async function execute(context: Context, { args, options }: Invocation): Promise<number> {
   const client = await context.client();
   const [reference] = args;
-  const job = reference === undefined ? undefined : (await client.jobs.get(reference)).id;
+  const about = reference === undefined ? {} : await filterFor(client, reference);
   const end = new AbortController();
   const release = context.onSignal('SIGINT', () => end.abort());
   try {
     const follow = flagOption(options, 'follow');
-    for await (const event of client.events({ follow, signal: end.signal, ...(job === undefined ? {} : { job }) })) {
+    for await (const event of client.events({ follow, signal: end.signal, ...about })) {
       context.output.item(event, () => eventLine(event));
     }
   } finally {
@@ -20,8 +21,13 @@ export async function execute(context: Context, { args, options }: Invocation): 
   return 0;
 }
 
-export function eventLine({ seq, at, kind, job, node, message }: EventView): string {
-  const subject = job ?? node ?? '';
+async function filterFor(client: RunyardClient, reference: string): Promise<{ job: string } | { service: string }> {
+  const subject = await findSubject(client, reference);
+  return subject.kind === 'service' ? { service: subject.service.name } : { job: subject.job.id };
+}
+
+export function eventLine({ seq, at, kind, job, node, service, message }: EventView): string {
+  const subject = job ?? node ?? service ?? '';
   return neutralise(
     `${String(seq).padStart(6)}  ${at}  ${kind.padEnd(21)}  ${subject.padEnd(14)}  ${message}`.trimEnd(),
   );

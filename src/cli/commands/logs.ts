@@ -1,36 +1,47 @@
-import type { JobHandle, LogOptions } from '../../client/api.ts';
+import type { JobHandle, LogChunk, LogOptions } from '../../client/api.ts';
 import { parseDurationMs } from '../../core/units.ts';
 import { type Context, flagOption, type Invocation, type Options, textOption } from '../context.ts';
 import { labelOf } from '../follow/follow.ts';
+import { findSubject, type Subject } from '../request/find-subject.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** The output of jobs, on stdout: that is what was asked for. */
+/** The output of jobs and of all replicas of services, on stdout: that is what was asked for. */
 export async function execute(context: Context, { args, options }: Invocation): Promise<number> {
   const logOptions = readOptions(options, Date.now());
   const client = await context.client();
-  const jobs = await Promise.all(args.map((reference) => client.jobs.get(reference)));
+  const subjects = await Promise.all(args.map((reference) => findSubject(client, reference)));
   const timestamps = flagOption(options, 'timestamps');
-  const show = (job: JobHandle) => showLog(context, job, { logOptions, timestamps, several: jobs.length > 1 });
-  if (logOptions.follow === true) await Promise.all(jobs.map(show));
-  else for (const job of jobs) await show(job);
+  const several = subjects.length > 1;
+  const show = (subject: Subject): Promise<void> =>
+    subject.kind === 'service'
+      ? showChunks(context, subject.service.logChunks(logOptions), { label: ({ task }) => task.job, timestamps })
+      : showJob(context, subject.job, { logOptions, timestamps, several });
+  if (logOptions.follow === true) await Promise.all(subjects.map(show));
+  else for (const subject of subjects) await show(subject);
   return 0;
 }
 
-async function showLog(
+async function showJob(
   context: Context,
   job: JobHandle,
   { logOptions, timestamps, several }: { logOptions: LogOptions; timestamps: boolean; several: boolean },
 ): Promise<void> {
   const view = await job.view();
   const manyTasks = job.part === null && (view.array !== null || view.settings.nodes > 1);
-  for await (const chunk of job.logChunks(logOptions)) {
-    const label = manyTasks
-      ? labelOf(chunk, view)
-      : several
-        ? `${job.id}${job.part === null ? '' : `/${job.part}`}`
-        : null;
-    const { step, stream, atMs, text, bytes } = chunk;
-    context.output.log({ job: job.id, label, step, stream, atMs, text, bytes, timestamps, target: 'stdout' });
+  const own = several ? `${job.id}${job.part === null ? '' : `/${job.part}`}` : null;
+  const label = manyTasks ? (chunk: LogChunk) => labelOf(chunk, view) : () => own;
+  await showChunks(context, job.logChunks(logOptions), { label, timestamps });
+}
+
+async function showChunks(
+  context: Context,
+  chunks: AsyncIterable<LogChunk>,
+  { label, timestamps }: { label: (chunk: LogChunk) => string | null; timestamps: boolean },
+): Promise<void> {
+  for await (const chunk of chunks) {
+    const { task, step, stream, atMs, text, bytes } = chunk;
+    const piece = { job: task.job, label: label(chunk), step, stream, atMs, text, bytes, timestamps };
+    context.output.log({ ...piece, target: 'stdout' });
   }
 }
 

@@ -41,6 +41,7 @@ export async function follow(
     setupShown: setupLog.passed,
     nowMs: () => performance.now(),
   });
+  const endHeldUp = tellHeldUp(context, job);
   const following = Promise.all([
     watchStates(client, job, narrator, options),
     streamLogs(context, job, { narrator, first, setupLogRead: setupLog.open, ...options }),
@@ -48,6 +49,7 @@ export async function follow(
   try {
     await Promise.race([following, interrupts.fault, ...(own === null ? [] : [own.fault])]);
   } finally {
+    endHeldUp();
     narrator.end();
   }
   if (interrupts.detached.aborted) {
@@ -55,6 +57,24 @@ export async function follow(
     return 0;
   }
   return finish(context, job, options.to);
+}
+
+const lookHeldUpMs = 3000;
+
+/** Says once, and again when it changed, why a job that has its node does not start. Returns how to end that. */
+function tellHeldUp(context: Context, job: JobHandle): () => void {
+  let said = '';
+  const look = async (): Promise<void> => {
+    const why = (await job.heldUp()) ?? '';
+    // The room that is left changes all the time: only the reason counts.
+    const reason = why.replaceAll(/[\d.]+/g, '');
+    if (why !== '' && reason !== said) context.output.note(`${job.id}  ${why}`);
+    said = reason;
+  };
+  // A look that fails tells nothing more than following does, which fails as well then.
+  const timer = setInterval(() => void look().catch(() => {}), lookHeldUpMs);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 async function watchStates(

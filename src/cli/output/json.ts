@@ -12,6 +12,7 @@ export function createJsonOutput(streams: Streams): Output {
       line({ kind: 'log', job: label ?? job, step, stream, at: new Date(atMs).toISOString(), text }),
     status: ({ document }) => line(document),
     live: () => {},
+    frame: () => {},
     note: () => {},
     error: ({ code, message, hint, path }) =>
       streams.stderr.write(`${JSON.stringify({ error: { code, message, hint, path } })}\n`),

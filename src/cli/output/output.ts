@@ -11,9 +11,19 @@ export interface Output {
   status(line: StatusLine): void;
   /** The same, while it lasts: replaced in place by what comes next. Only a terminal shows it. */
   live(line: StatusLine | null): void;
+  /** Several lines, replaced in place by the next; only a terminal shows them. Null leaves them where they stand. */
+  frame(lines: readonly FrameLine[] | null): void;
   /** Something to know, on stderr. */
   note(text: string): void;
   error(report: ErrorReport): void;
+}
+
+/** One line of a frame, in pieces of one colour each; what does not fit is cut. */
+export type FrameLine = readonly FramePiece[];
+
+export interface FramePiece {
+  readonly text: string;
+  readonly tone?: 'good' | 'bad' | 'waiting';
 }
 
 /** `digits-k3f9q2  setup               12.4 s`. */

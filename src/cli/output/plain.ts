@@ -15,6 +15,7 @@ export function createPlainOutput(streams: Streams): Output {
     log: (piece) => streams[piece.target].write(bytesOf(piece)),
     status: (line) => say(layoutStatus(streams, line, null)),
     live: () => {},
+    frame: () => {},
     note: say,
     error: (report) => say(layoutError(streams, report)),
   };

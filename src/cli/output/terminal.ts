@@ -1,3 +1,4 @@
+import { createFrame } from './frame.ts';
 import { layoutError, layoutStatus } from './layout.ts';
 import { createLogWriter } from './log-writer.ts';
 import type { Output, StatusLine } from './output.ts';
@@ -14,6 +15,7 @@ export function createTerminalOutput(streams: Streams): Output {
   let live: StatusLine | null = null;
   let drawn = false;
   let atLineStart = true;
+  const frame = createFrame(streams);
 
   const erase = (): void => {
     if (drawn) streams.stderr.write(eraseLine);
@@ -28,6 +30,7 @@ export function createTerminalOutput(streams: Streams): Output {
     drawn = true;
   };
   const say = (text: string): void => {
+    frame.leave();
     // At the start of a line stands nothing but what was typed, such as ^C.
     streams.stderr.write(`${atLineStart ? eraseLine : '\n'}${text}\n`);
     drawn = false;
@@ -35,6 +38,7 @@ export function createTerminalOutput(streams: Streams): Output {
     draw();
   };
   const answer = (text: string): void => {
+    frame.leave();
     erase();
     streams.stdout.write(`${text}\n`);
   };
@@ -60,6 +64,7 @@ export function createTerminalOutput(streams: Streams): Output {
       if (line === null) erase();
       else draw();
     },
+    frame: (lines) => (lines === null ? frame.leave() : frame.draw(lines)),
     note: say,
     error(report) {
       live = null;

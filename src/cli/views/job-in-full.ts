@@ -17,6 +17,8 @@ export function jobInFull(view: JobView, nowMs: number, width: number | null): s
       ? null
       : ['took', describeDuration(Date.parse(view.endedAt) - Date.parse(view.startedAt))],
     ['attempt', String(view.attempt)],
+    supervisionFact(view),
+    view.service === null ? null : ['service', `${view.service}, replica ${view.replica ?? 0}`],
     view.profile === null ? null : ['profile', view.profile],
     view.retryOf === null ? null : ['retry of', view.retryOf],
     ['project', view.project],
@@ -26,6 +28,14 @@ export function jobInFull(view: JobView, nowMs: number, width: number | null): s
   if (view.tasks.length > 0) parts.push(tasksTable(view, width));
   if (view.outputs.length > 0) parts.push(outputsTable(view.outputs, width));
   return parts.join('\n\n');
+}
+
+/** Of work that is restarted: how often it was, and after what (X7). */
+function supervisionFact({ settings, tasks }: JobView): readonly [string, string] | null {
+  if (settings.restart.policy === 'never') return null;
+  const restarts = tasks.reduce((sum, task) => sum + task.restarts, 0);
+  const failure = tasks.find((task) => task.lastFailure !== null)?.lastFailure ?? null;
+  return ['restarts', failure === null ? String(restarts) : `${restarts}, the last after it ${failure}`];
 }
 
 function tasksTable(view: JobView, width: number | null): string {

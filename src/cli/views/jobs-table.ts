@@ -40,6 +40,8 @@ export function whyOf(job: JobView): string {
     const todo = waiting.reason === 'no-fit' ? `yard explain ${id}` : waiting.reason === 'no-node' ? 'yard up' : null;
     return todo === null ? waiting.message : `${waiting.message} (${todo})`;
   }
+  const notReady = job.tasks.find((task) => task.step === 'run' && task.notReady !== null)?.notReady ?? null;
+  if (notReady !== null) return notReady.startsWith('not ready') ? notReady : `not ready: ${notReady}`;
   const phase = phaseOf(job);
   const attempt = job.attempt > 1 ? `attempt ${job.attempt}` : '';
   return [attempt, steps[phase.kind] ?? ''].filter(Boolean).join(', ');

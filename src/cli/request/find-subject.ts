@@ -1,0 +1,22 @@
+import type { JobHandle, RunyardClient, ServiceHandle } from '../../client/api.ts';
+import { RefusalError } from '../../client/refusal-error.ts';
+
+/** What `ID|SERVICE` means: a service by its whole name, else a job. */
+export type Subject =
+  | { readonly kind: 'service'; readonly service: ServiceHandle }
+  | { readonly kind: 'job'; readonly job: JobHandle };
+
+export async function findSubject(client: RunyardClient, reference: string): Promise<Subject> {
+  const service = await findService(client, reference);
+  return service === null ? { kind: 'job', job: await client.jobs.get(reference) } : { kind: 'service', service };
+}
+
+/** The service of exactly this name; null when there is none. */
+export async function findService(client: RunyardClient, name: string): Promise<ServiceHandle | null> {
+  try {
+    return await client.services.get(name);
+  } catch (error) {
+    if (error instanceof RefusalError && error.code === 'NOT_FOUND') return null;
+    throw error;
+  }
+}

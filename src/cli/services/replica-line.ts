@@ -1,0 +1,62 @@
+import type { ReplicaView } from '../../core/service/view.ts';
+import { describeDuration } from '../../core/units.ts';
+import { phaseOf } from '../follow/phase.ts';
+import { describeAge } from '../views/age.ts';
+
+/** Where one replica stands, in a word and what there is to say about it. */
+export interface ReplicaLine {
+  readonly word: 'ready' | 'starting' | 'not ready' | 'stopping' | 'waiting' | 'ended';
+  readonly detail: string;
+  readonly tone: 'good' | 'bad' | 'waiting' | null;
+}
+
+const steps: Readonly<Record<string, string>> = { materialize: 'unpacking the workspace', setup: 'in setup' };
+
+export function replicaLine(replica: ReplicaView, nowMs: number): ReplicaLine {
+  const { state, outcome, waiting, settings, stopping, ready } = replica;
+  if (outcome !== null) return { word: 'ended', detail: outcome.message, tone: null };
+  if (stopping) {
+    return {
+      word: 'stopping',
+      detail: `within ${describeDuration(settings.graceMs).replace('.0 s', ' s')}`,
+      tone: null,
+    };
+  }
+  if (ready)
+    return { word: 'ready', detail: [`up ${upFor(replica, nowMs)}`, restartsOf(replica)].join(''), tone: 'good' };
+  if (state === 'PENDING') return { word: 'waiting', detail: waiting?.message ?? '', tone: 'waiting' };
+  const failed = restartsOf(replica) !== '' || wasReady(replica);
+  const why = reasonOf(replica);
+  return failed ? { word: 'not ready', detail: why, tone: 'bad' } : { word: 'starting', detail: why, tone: 'waiting' };
+}
+
+/** How often its processes were started again, all tasks together. */
+export function restartsIn(replica: ReplicaView): number {
+  return replica.tasks.reduce((sum, task) => sum + task.restarts, 0);
+}
+
+export function lastFailureOf(replica: ReplicaView): string | null {
+  return replica.tasks.find((task) => task.lastFailure !== null)?.lastFailure ?? null;
+}
+
+function upFor({ startedAt }: ReplicaView, nowMs: number): string {
+  return startedAt === null ? '–' : describeAge(nowMs - Date.parse(startedAt));
+}
+
+function restartsOf(replica: ReplicaView): string {
+  const count = restartsIn(replica);
+  return count === 0 ? '' : `, ${count === 1 ? '1 restart' : `${count} restarts`}`;
+}
+
+function wasReady({ tasks }: ReplicaView): boolean {
+  return tasks.some((task) => task.ready === false && task.endpoint !== null);
+}
+
+function reasonOf(replica: ReplicaView): string {
+  const failure = lastFailureOf(replica);
+  const said = (replica.reason ?? '').replace(/^not ready: /, '');
+  const restarts = restartsOf(replica).replace(/^, /, '');
+  const parts = [said === '' ? (steps[phaseOf(replica).kind] ?? '') : said, restarts];
+  if (failure !== null && !said.includes(failure)) parts.push(`the last ${failure}`);
+  return parts.filter(Boolean).join(', ');
+}

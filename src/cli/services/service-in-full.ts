@@ -1,0 +1,57 @@
+import type { ServiceView } from '../../core/service/view.ts';
+import { layoutTable } from '../output/table.ts';
+import { describeAge } from '../views/age.ts';
+import { lastFailureOf, replicaLine, restartsIn } from './replica-line.ts';
+
+const mostEvents = 8;
+
+/** One service in full, for a person: counts, rollout, replicas, endpoints and what happened last (X7, X27). */
+export function serviceInFull(view: ServiceView, nowMs: number, width: number | null): string {
+  const { name, state, reason, ready, running, desired, owner, project, profile } = view;
+  const facts: (readonly [string, string] | null)[] = [
+    ['state', [state, reason].filter(Boolean).join('  ')],
+    ['replicas', `${desired} wanted, ${running} running, ${ready} ready`],
+    ['revision', revisionText(view)],
+    rolloutFact(view),
+    ['owner', `${owner}, project ${project}`],
+    profile === null ? null : ['profile', profile],
+  ];
+  const lines = facts.filter((fact) => fact !== null).map(([key, value]) => `  ${key.padEnd(10)}${value}`);
+  const parts = [[name, ...lines].join('\n')];
+  if (view.replicas.length > 0) parts.push(replicasTable(view, nowMs, width));
+  const events = view.events.slice(0, mostEvents);
+  const rows = events.map(({ at, message }) => [`${describeAge(nowMs - Date.parse(at))} ago`, message]);
+  if (rows.length > 0) parts.push(layoutTable(['WHEN', 'WHAT HAPPENED'], rows, width));
+  return parts.join('\n\n');
+}
+
+function revisionText({ revision, revisions }: ServiceView): string {
+  const others = revisions.filter((one) => one !== revision);
+  return others.length === 0 ? String(revision) : `${revision} (kept to go back to: ${others.join(', ')})`;
+}
+
+function rolloutFact({ rollout, desired }: ServiceView): readonly [string, string] | null {
+  if (rollout === null) return null;
+  const way = rollout.from === rollout.to ? `${rollout.to}` : `${rollout.from} → ${rollout.to}`;
+  const reason = rollout.reason === null ? '' : `: ${rollout.reason}`;
+  return ['rollout', `${way} ${rollout.state}, updated ${rollout.updated} of ${desired}${reason}`];
+}
+
+function replicasTable({ replicas }: ServiceView, nowMs: number, width: number | null): string {
+  const rows = replicas.map((replica) => {
+    const { word, detail } = replicaLine(replica, nowMs);
+    const endpoints = replica.tasks.flatMap(({ endpoint }) => (endpoint === null ? [] : [endpoint]));
+    const failure = lastFailureOf(replica);
+    const why = word === 'ready' ? (failure === null ? '' : `the last run ${failure}`) : detail;
+    return [
+      replica.id,
+      String(replica.revision),
+      word,
+      replica.tasks[0]?.node ?? '–',
+      String(restartsIn(replica)),
+      endpoints.join(' ') || '–',
+      why,
+    ];
+  });
+  return layoutTable(['REPLICA', 'REV', 'STATE', 'NODE', 'RESTARTS', 'ENDPOINT', 'WHY'], rows, width);
+}
