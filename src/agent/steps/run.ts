@@ -1,7 +1,8 @@
 import { sleep } from '../../host/clock.ts';
 import { environmentOf } from '../environment.ts';
 import { runProcess } from '../process-step.ts';
-import { isSupervised, supervise } from '../supervision/supervise.ts';
+import { isSupervised } from '../supervision/probes-of.ts';
+import { supervise } from '../supervision/supervise.ts';
 import type { StepWork, TaskContext } from '../task-context.ts';
 
 /** Runs the command to its end, or keeps it running where the profile asks for that. */
@@ -10,7 +11,7 @@ export const run: StepWork = (context) =>
 
 /** The exit code is authoritative (S7). */
 const runToEnd: StepWork = async (context) => {
-  const { host, attempt, order, port, environment, setupShelf } = context;
+  const { attempt, order, port, environment, setupShelf } = context;
   const lastingFolder = await setupShelf.folderFor(order.task, attempt.workdir);
   const env = environmentOf({ attempt, task: order.task, port, lastingFolder, agent: environment });
   const ended = new AbortController();

@@ -32,18 +32,20 @@ export async function whyItCannotStart(
 export function readLastWords(line: string, script: Script): string | null {
   const program = typeof script === 'string' ? programOf(line) : (script[0] ?? null);
   if (program === null) return null;
-  const ofProgram = new RegExp(`(^|[\\s'‘"])${escape(program)}['’"]?: ${reasons}$`, 'i').exec(line);
+  const ofProgram = new RegExp(`(^|[\\s'‘"])${literal(program)}['’"]?: ${reasons}$`, 'i').exec(line);
   return ofProgram === null ? null : `${program}: ${ofProgram[2]}`;
 }
 
 /** The program that a shell names as its own message ends; what other programs print does not begin with a shell's name. */
 function programOf(line: string): string | null {
-  const match = new RegExp(`^(?:\\S*/)?(?:ba|da|z)?sh: (?:line )?(?:\\d+: )?(?:exec: )?(.+?): ${reasons}$`, 'i').exec(
-    line,
-  );
+  const match = new RegExp(
+    `^(?:\\S*/)?(?:(?:ba|da)?sh|run\\.script): (?:line )?(?:\\d+: )?(?:exec: )?(.+?): ${reasons}$`,
+    'i',
+  ).exec(line);
   return match?.[1] ?? new RegExp(`^(?:/usr/bin/)?env: ['‘"]?(.+?)['’"]?: ${reasons}$`, 'i').exec(line)?.[1] ?? null;
 }
 
-function escape(text: string): string {
+/** Text as a pattern that matches it. */
+function literal(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

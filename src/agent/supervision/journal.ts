@@ -1,5 +1,5 @@
-import type { Health } from '../../core/supervision/probe.ts';
-import type { RestartHistory } from '../../core/supervision/restart.ts';
+import { freshHealth, type Health, type Probes } from '../../core/supervision/probe.ts';
+import { freshHistory, type RestartHistory } from '../../core/supervision/restart.ts';
 import type { Files } from '../../host/files.ts';
 import type { Attempt } from '../attempt.ts';
 
@@ -32,6 +32,23 @@ export interface Supervision {
 export interface Readiness {
   readonly ready: boolean;
   readonly reason: string | null;
+}
+
+/** The first run, before it begins. */
+export function firstState(probes: Probes): Supervision {
+  return {
+    run: 1,
+    history: freshHistory,
+    lastFailure: null,
+    dealtWith: null,
+    notBeforeMs: 0,
+    startedMs: null,
+    health: freshHealth(1, probes),
+    readySinceMs: null,
+    isOpen: false,
+    told: null,
+    portMoves: 0,
+  };
 }
 
 /** Null when nothing was journaled yet, or when a power loss left a torn file: then another boot ends the attempt anyway. */

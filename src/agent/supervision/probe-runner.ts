@@ -67,11 +67,11 @@ export function runProbes(options: ProbeRunnerOptions): ProbeRunner {
       const answer = await ask(kind, probe, failuresOf(health, kind) + 1 >= probe.failures);
       if (closed.signal.aborted) return;
       const nowMs = host.clock.bootMs();
-      if (nowMs - askedMs <= probe.timeoutMs + stallIntervals * probe.intervalMs) {
-        take({ kind, run: health.run, ...answer });
-      }
-      const openedMeanwhile = asksPort && isOpen && !wasOpen;
-      dueMs = openedMeanwhile ? nowMs : Math.max(askedMs + probe.intervalMs, nowMs);
+      const stoodStill = nowMs - askedMs > probe.timeoutMs + stallIntervals * probe.intervalMs;
+      if (!stoodStill) take({ kind, run: health.run, ...answer });
+      // What stood still along with the agent gets an interval to recover.
+      const nextMs = stoodStill ? nowMs + probe.intervalMs : Math.max(askedMs + probe.intervalMs, nowMs);
+      dueMs = asksPort && isOpen && !wasOpen ? nowMs : nextMs;
     }
   };
 

@@ -34,6 +34,7 @@ export function watchRun(options: RunWatchOptions): () => void {
   const tellEndpoint = (): void => {
     if (port !== null) tell({ kind: 'EndpointOpened', endpoint: `${advertise}:${port}` });
   };
+  let isDead = false;
   const onHealth = (health: Health): void => {
     const { health: before, readySinceMs, told } = state();
     const nowMs = host.clock.bootMs();
@@ -44,11 +45,15 @@ export function watchRun(options: RunWatchOptions): () => void {
       isVerdict || news !== null,
     );
     if (news !== null) tell({ kind: 'ReadinessChanged', ...news });
-    if (health.dead !== null) onDead();
+    if (health.dead !== null && !isDead) {
+      isDead = true;
+      onDead();
+    }
   };
 
-  const listening = rarely(host.clock.bootMs, () =>
-    listeningPorts(host, { mark: attempt.mark, directory: attempt.directory, leader: null }),
+  const listening = rarely(
+    () => host.clock.bootMs(),
+    () => listeningPorts(host, { mark: attempt.mark, directory: attempt.directory, leader: null }),
   );
   const subject = { host, port, env, workdir: attempt.workdir, mark: attempt.mark, signal: closed.signal };
   const runner = runProbes({
@@ -73,6 +78,9 @@ export function watchRun(options: RunWatchOptions): () => void {
     tellEndpoint();
     runner.portOpened();
   };
+  // What an agent before told may not have come through.
+  const { told } = state();
+  if (told !== null) tell({ kind: 'ReadinessChanged', ...told });
   followPort().catch(onFault);
   onHealth(state().health);
   return () => {

@@ -1,8 +1,7 @@
 import type { TaskEvent } from '../../core/job/facts.ts';
 import { exitOutcome } from '../../core/reason.ts';
-import { freshHealth, type Probe, probeDefaults, type Probes } from '../../core/supervision/probe.ts';
-import { decideRestart, freshHistory, type RestartHistory, type RunEnd } from '../../core/supervision/restart.ts';
-import type { Settings } from '../../core/profile/settings.ts';
+import { freshHealth, type Probes } from '../../core/supervision/probe.ts';
+import { decideRestart, type RestartHistory, type RunEnd } from '../../core/supervision/restart.ts';
 import { sleep } from '../../host/clock.ts';
 import { HostError } from '../../host/files.ts';
 import { environmentOf } from '../environment.ts';
@@ -11,13 +10,10 @@ import { clearRecords, readExitRecord, readStartRecord, type RecordPlace } from 
 import type { StepWork, TaskContext } from '../task-context.ts';
 import { probeMark } from './ask-probe.ts';
 import { whyItCannotStart } from './cannot-start.ts';
-import { readSupervision, type Supervision, writeSupervision } from './journal.ts';
+import { firstState, readSupervision, type Supervision, writeSupervision } from './journal.ts';
+import { linked } from './linked-signal.ts';
+import { probesOf } from './probes-of.ts';
 import { watchRun } from './run-watch.ts';
-
-/** True for commands that are started again when they end, or asked how they are while they run. */
-export function isSupervised({ restart, startup, liveness, readiness }: Settings): boolean {
-  return restart.policy !== 'never' || startup !== null || liveness !== null || readiness !== null;
-}
 
 /**
  * Keeps a command running as its policy says: run, end, decide, wait, run again; under the same attempt, in the same
@@ -47,6 +43,9 @@ class Supervisor {
   #isOtherBoot = false;
   #hasStarted = false;
   #saving: Promise<void> = Promise.resolve();
+  /** The ladder that ends a run which is not alive. */
+  #ending: Promise<'gone' | 'unkillable'> = Promise.resolve('gone');
+  #onHeld: (end: ProcessEnd) => void = () => {};
   /** To be told once the next run has been started, so that telling does not hold it up. */
   #untold: TaskEvent | null = null;
 
@@ -115,19 +114,23 @@ class Supervisor {
     const { attempt, order, environment } = this.#context;
     // A signal of its own for each run: listeners on the attempt's would add up with every restart.
     const [signal, unlink] = linked(this.#context.signal);
-    const context = { ...this.#context, port: this.#port, isFresh: this.#isFresh, signal: signal };
+    const context = { ...this.#context, port: this.#port, isFresh: this.#isFresh, signal };
     const agent = environment;
     const port = this.#port;
     const env = environmentOf({ attempt, task: order.task, port, lastingFolder: this.#lastingFolder, agent });
     let endWatch = (): void => {};
     try {
-      return await new Promise((resolve, reject) => {
+      const end = await new Promise<ProcessEnd | null>((resolve, reject) => {
         const onStarted = (): void => {
           endWatch();
-          endWatch = this.#watch(env, resolve, reject);
+          endWatch = this.#watch(env, reject);
         };
         runProcess(context, 'run', env, onStarted).then(resolve, reject);
+        this.#onHeld = resolve;
       });
+      // A ladder that still looks for what is left would take the next run for a part of this one.
+      const left = end === null ? 'gone' : await this.#ending;
+      return left === 'gone' ? end : unkillable;
     } finally {
       endWatch();
       unlink();
@@ -137,19 +140,13 @@ class Supervisor {
   }
 
   /** Called when the run has begun, or was found running. */
-  #watch(env: Readonly<Record<string, string>>, end: (end: ProcessEnd) => void, fail: (error: unknown) => void) {
+  #watch(env: Readonly<Record<string, string>>, fail: (error: unknown) => void): () => void {
     const { host, tell } = this.#context;
     if (!this.#hasStarted) tell({ kind: 'JobStarted', port: this.#port });
     this.#hasStarted = true;
     if (this.#untold !== null) tell(this.#untold);
     this.#untold = null;
     if (this.#state.startedMs === null) this.#change({ startedMs: host.clock.bootMs() }, true);
-    let isEnding = false;
-    const onDead = (): void => {
-      if (isEnding) return;
-      isEnding = true;
-      this.#endRun().then((held) => held !== null && end(held), fail);
-    };
     return watchRun({
       context: this.#context,
       probes: this.#probes,
@@ -157,16 +154,18 @@ class Supervisor {
       env,
       state: () => this.#state,
       change: (change, keep) => this.#change(change, keep),
-      onDead,
+      onDead: () => {
+        this.#endRun().catch(fail);
+      },
       onFault: fail,
     });
   }
 
-  /** Ends a run that is not alive; its end is then seen as any other is. */
-  async #endRun(): Promise<ProcessEnd | null> {
+  /** Ends a run that is not alive; its end is then seen as any other is, unless it has none. */
+  async #endRun(): Promise<void> {
     const { stop, order } = this.#context;
-    if ((await stop(order.task.settings.graceMs)) === 'gone') return null;
-    return { kind: 'fault', message: 'unkillable: a process of it is still alive 60 s after SIGKILL', held: true };
+    this.#ending = stop(order.task.settings.graceMs);
+    if ((await this.#ending) === 'unkillable') this.#onHeld(unkillable);
   }
 
   /** Null when it is to run again. */
@@ -282,22 +281,13 @@ class Supervisor {
   }
 }
 
-/** A signal that aborts with another one, or when the function is called. */
-function linked(signal: AbortSignal): [AbortSignal, () => void] {
-  const own = new AbortController();
-  const abort = (): void => own.abort('ended');
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort, { once: true });
-  return [
-    own.signal,
-    () => {
-      signal.removeEventListener('abort', abort);
-      abort();
-    },
-  ];
-}
-
 const mostPortMoves = 3;
+
+const unkillable: ProcessEnd = {
+  kind: 'fault',
+  message: 'unkillable: a process of it is still alive 60 s after SIGKILL',
+  held: true,
+};
 
 const rebooted: TaskEvent = { kind: 'NodeFault', message: 'the host rebooted while it ran', held: false };
 
@@ -305,27 +295,4 @@ function eventOf(end: Exclude<ProcessEnd, Ended>): TaskEvent {
   return end.kind === 'timed-out'
     ? { kind: 'TimedOut', timeoutMs: end.timeoutMs }
     : { kind: 'NodeFault', message: end.message, held: end.held };
-}
-
-/** What has a port is ready when that accepts connections, unless it says otherwise. */
-const usualReadiness: Probe = { ...probeDefaults, ask: { kind: 'tcp' }, intervalMs: 2000 };
-
-function probesOf({ startup, liveness, readiness }: Settings, port: number | null): Probes {
-  return { startup, liveness, readiness: readiness ?? (port === null ? null : usualReadiness) };
-}
-
-function firstState(probes: Probes): Supervision {
-  return {
-    run: 1,
-    history: freshHistory,
-    lastFailure: null,
-    dealtWith: null,
-    notBeforeMs: 0,
-    startedMs: null,
-    health: freshHealth(1, probes),
-    readySinceMs: null,
-    isOpen: false,
-    told: null,
-    portMoves: 0,
-  };
 }

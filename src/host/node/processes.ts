@@ -28,7 +28,7 @@ export function createNodeProcesses(options: NodeProcessesOptions): NodeProcesse
   const bootId = createNodeClock().bootId();
   const cgroups = createCgroups(options.directory);
   const scan = createMarkedScan(bootId);
-  const launcher = options.launcher === 'sh' ? null : createPerlLauncher(options.directory, cgroups.share);
+  const launcher = options.launcher === 'sh' ? null : createPerlLauncher(options.directory, () => cgroups.share());
 
   const launch = async (order: Launch): Promise<void> => {
     refuseNul(order);

@@ -1,0 +1,15 @@
+import type { Settings } from '../../core/profile/settings.ts';
+import { type Probe, probeDefaults, type Probes } from '../../core/supervision/probe.ts';
+
+/** True for commands that are started again when they end, or asked how they are while they run. */
+export function isSupervised({ restart, startup, liveness, readiness }: Settings): boolean {
+  return restart.policy !== 'never' || startup !== null || liveness !== null || readiness !== null;
+}
+
+/** What has a port is ready when that accepts connections, unless it says otherwise. */
+const usualReadiness: Probe = { ...probeDefaults, ask: { kind: 'tcp' }, intervalMs: 2000 };
+
+/** What is asked of a command; `port` is null where it has none. */
+export function probesOf({ startup, liveness, readiness }: Settings, port: number | null): Probes {
+  return { startup, liveness, readiness: readiness ?? (port === null ? null : usualReadiness) };
+}
