@@ -35,14 +35,14 @@ function layoutFrameLine(streams: Streams, line: FrameLine, width: number): stri
   let room = width;
   let text = '';
   for (const piece of line) {
-    const shown = fit(piece, room);
+    const shown = cutPiece(piece, room);
     room -= Array.from(shown).length;
     text += piece.tone === undefined ? shown : paint(streams, styles[piece.tone], shown);
   }
   return text.trimEnd();
 }
 
-function fit(piece: FramePiece, room: number): string {
+function cutPiece(piece: FramePiece, room: number): string {
   // A line end or an escape within would move everything below it.
   const characters = Array.from(piece.text.replace(/\p{Cc}/gu, ' '));
   if (characters.length <= room) return characters.join('');

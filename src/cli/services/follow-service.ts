@@ -40,9 +40,10 @@ export async function followService(context: Context, service: ServiceHandle, re
 }
 
 function tell(output: Output, { ok, line }: Verdict): void {
-  if (ok || output.kind !== 'quiet') return output.status(line);
-  const hint = line.below?.join('\n') ?? null;
-  output.error({ code: 'FAILED', message: `${line.id}: ${line.detail}`, hint, path: null, excerpt: null });
+  if (!ok && output.kind === 'quiet') {
+    const hint = line.below?.join('\n') ?? null;
+    output.error({ code: 'FAILED', message: `${line.id}: ${line.detail}`, hint, path: null, excerpt: null });
+  } else output.status(line);
 }
 
 /** A rollout has its deadline in the log; scaling and starting again have as long from one ready replica to the next. */

@@ -20,7 +20,7 @@ export function serviceFrame(view: ServiceView, nowMs: number): readonly FrameLi
 /** How a replica ended that none of those shown is; its replacement waits because of it. */
 export function troubleOf({ reason, state }: ServiceView): string | null {
   const isOpen = state === 'UPDATING' || state === 'WAITING';
-  return isOpen && reason !== null && reason.includes(' ended: ') ? reason : null;
+  return isOpen && reason?.includes(' ended: ') ? reason : null;
 }
 
 /** `llm  revision 4 → 5   replicas 2   surge 1, unavailable 0`. */
