@@ -18,21 +18,29 @@ export async function run(bench) {
       printSkipped(`${name}, ${count} services`, `${name} is not installed (bench/peers.sh install)`);
       continue;
     }
-    const { before, after, facts } = await watch(supervisor);
+    const { agent, before, after, facts } = await watch(supervisor);
     await supervisor.end();
+    if (agent !== null) printProcesses('the agent of yard alone', { ...agent, watchMs });
     printProcesses(`${name}, ${count} services`, { before, after, watchMs, ours });
     if (facts !== null) print(`${name}, facts appended in ${watchMs / 1000} s`, [facts], { unit: 'facts', digits: 0 });
     ours ??= after;
   }
 }
 
-async function watch({ own, yard }) {
+async function watch({ own, yard, agent }) {
   await sleep(settleMs);
-  const count = async () => (yard === undefined ? null : countFacts(yard));
-  const factsBefore = await count();
-  const before = readProcesses(own());
+  const look = async () => ({
+    facts: yard === undefined ? null : await countFacts(yard),
+    agent: agent === undefined ? null : readProcesses([agent]),
+    all: readProcesses(own()),
+  });
+  const before = await look();
   await sleep(watchMs);
-  const after = readProcesses(own());
-  const facts = await count();
-  return { before, after, facts: facts === null ? null : facts - factsBefore };
+  const after = await look();
+  return {
+    agent: agent === undefined ? null : { before: before.agent, after: after.agent },
+    before: before.all,
+    after: after.all,
+    facts: yard === undefined ? null : after.facts - before.facts,
+  };
 }

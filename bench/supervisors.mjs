@@ -51,15 +51,13 @@ async function startYard(bench, count) {
     for (const name of namesOf(count)) await (await yard.services.get(name)).remove();
     await waitFor(() => livePids(stamps, count).length === 0, 'the end of the services');
   };
-  return { name: 'yard', yard, stamps, end, own: () => [...withDescendants(agent.pid), ...launchersOf(home)] };
+  const own = () => [...new Set([...withDescendants(agent.pid), ...markedPids(home)])].filter((pid) => !isService(pid));
+  return { name: 'yard', yard, agent: agent.pid, stamps, end, own };
 }
 
-/** What starts and watches the services for the agent: processes that carry the home's mark and are no service. */
-function launchersOf(home) {
-  return processIds().filter((pid) => {
-    const isMarked = readProc(pid, 'environ').includes(home) || readProc(pid, 'cmdline').includes(home);
-    return isMarked && readProc(pid, 'comm') !== 'sleep\n' && !readProc(pid, 'cmdline').includes('node\0start');
-  });
+/** What starts and watches services for an agent may have outlived the agent that started it. */
+function markedPids(home) {
+  return processIds().filter((pid) => readProc(pid, 'cmdline').includes(`${home}/nodes/`));
 }
 
 async function startOther(bench, peer, count) {
