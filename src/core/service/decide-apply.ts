@@ -107,14 +107,11 @@ function rollsTheSame(a: Revision, b: Revision): boolean {
 }
 
 /**
- * What a rollout to another revision goes back to: what serves, not what never came up. Where nothing is wanted to run,
- * nothing serves, and the rollout begins with its own revision.
+ * What a rollout to another revision goes back to: what served, not what never came up. Where nothing is wanted to run,
+ * or nothing served yet, the rollout begins with its own revision.
  */
-export function servingRevision(service: Service, own: number): number {
-  if (service.standing !== 'wanted' || service.desired === 0) return own;
-  const open = openRollout(service);
-  if (open === null) return service.revision;
-  return open.from === open.to ? service.revision : open.from;
+export function servingRevision({ standing, desired, served }: Service, own: number): number {
+  return standing !== 'wanted' || desired === 0 ? own : (served ?? own);
 }
 
 export function nextRevision(service: Service): number {

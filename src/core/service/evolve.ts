@@ -2,7 +2,7 @@ import type { FactTime } from '../job/evolve.ts';
 import type { State } from '../state.ts';
 import type { ServiceFact } from './facts.ts';
 import { eventMessage } from './event-message.ts';
-import { type Rollout, type Service, openRollout, wantedReplicas } from './service.ts';
+import { type Rollout, type Service, wantedReplicas } from './service.ts';
 
 const eventsKept = 20;
 const revisionsKept = 10;
@@ -67,6 +67,7 @@ function apply(state: State, fact: Extract<ServiceFact, { kind: 'ServiceApplied'
     completed: 0,
     lost: 0,
     rollout: null,
+    served: null,
     failures: 0,
     backoff: null,
     events: [],
@@ -96,7 +97,7 @@ function forgetFailures(service: Service): void {
 /** The newest few are kept to go back to, and whatever a replica still runs on or a rollout may go back to. */
 function forgetOldRevisions(service: Service, before: number): void {
   const used = new Set([...service.replicas.values()].map((replica) => replica.revision));
-  used.add(before).add(openRollout(service)?.from ?? before);
+  used.add(before).add(service.served ?? before);
   const numbers = [...service.revisions.keys()].sort((a, b) => b - a);
   for (const number of numbers.slice(revisionsKept)) if (!used.has(number)) service.revisions.delete(number);
 }
@@ -135,6 +136,7 @@ function moveRollout(service: Service, fact: RolloutFact): Rollout | null {
 function endRollout(service: Service, rollout: Rollout, fact: Extract<RolloutFact, { kind: 'RolloutEnded' }>): Rollout {
   const { state, reason } = fact;
   const updated = state === 'done' ? wantedReplicas(service) : rollout.updated;
+  if (state === 'done' && updated > 0) service.served = rollout.to;
   return { ...rollout, state, updated, deadlineAtMs: null, reason };
 }
 

@@ -33,7 +33,9 @@ export function planService(service: Service, nowMs: number): Plan {
     const reason = service.standing === 'stopped' ? 'the service was stopped' : 'the service is complete';
     return { ...nothing, dismiss: active.map(({ job }) => ({ job, reason })) };
   }
-  const situation = { all, active, wanted: wantedReplicas(service), nowMs };
+  const { minReadyMs } = rolloutOf(service);
+  const isUp: Judge = (replica) => isAvailable(replica, minReadyMs, nowMs);
+  const situation = { all, active, wanted: wantedReplicas(service), isUp, nowMs };
   switch (service.rollout?.state) {
     case 'paused':
     case 'failed':
@@ -51,20 +53,24 @@ interface Situation {
   /** Those that are not stopping. */
   readonly active: readonly Replica[];
   readonly wanted: number;
+  readonly isUp: Judge;
   readonly nowMs: number;
 }
 
+/** Whether a replica is available. */
+type Judge = (replica: Replica) => boolean;
+
 /** Towards the revision that is wanted: start what lacks of it, dismiss what is superfluous for it or too many (X24, X25). */
-function planTowards(service: Service, { all, active, wanted, nowMs }: Situation): Plan {
-  const { maxSurge, maxUnavailable, minReadyMs } = rolloutOf(service);
+function planTowards(service: Service, { all, active, wanted, isUp, nowMs }: Situation): Plan {
+  const { maxSurge, maxUnavailable } = rolloutOf(service);
   const current = active.filter((replica) => replica.revision === service.revision);
   const others = active.filter((replica) => replica.revision !== service.revision);
-  const updated = current.filter((replica) => isAvailable(replica, minReadyMs, nowMs)).length;
+  const updated = current.filter(isUp).length;
   const isUndone = service.rollout?.state === 'rolled-back';
   const reason = isUndone ? `undone: back to revision ${service.revision}` : 'replaced by the new revision';
   const dismiss = [
     ...superfluous(others, wanted - maxUnavailable - updated).map(({ job }) => ({ job, reason })),
-    ...surplusOf(service, current, wanted),
+    ...surplusOf(service, current, wanted, isUp),
   ];
   const room = wanted + maxSurge - all.length;
   const lacking = wanted - current.length - unconfirmedCount(service, all);
@@ -95,24 +101,24 @@ function superfluous(others: readonly Replica[], needed: number): readonly Repli
  * A rollout that was paused or failed: nothing of it moves on, and no replica is touched. One that is lacking is
  * replaced by the revision before, for that is what served; a replica of the new one that never came up makes room.
  */
-function planHalted(service: Service, { all, active, wanted, nowMs }: Situation): Plan {
-  const { minReadyMs, maxSurge } = rolloutOf(service);
+function planHalted(service: Service, { all, active, wanted, isUp, nowMs }: Situation): Plan {
+  const { maxSurge } = rolloutOf(service);
   const from = service.rollout?.from ?? service.revision;
   const fresh = active.filter((replica) => replica.revision === service.revision);
   const old = active.filter((replica) => replica.revision !== service.revision);
-  const updated = fresh.filter((replica) => isAvailable(replica, minReadyMs, nowMs)).length;
-  const scaled = [...surplusOf(service, old, wanted), ...surplusOf(service, fresh, wanted)];
+  const updated = fresh.filter(isUp).length;
+  const scaled = [...surplusOf(service, old, wanted, isUp), ...surplusOf(service, fresh, wanted, isUp)];
   const gone = new Set(scaled.map(({ job }) => job));
   const left = active.filter(({ job }) => !gone.has(job));
-  const dismiss = [...scaled, ...surplusOf(service, left, wanted + maxSurge)];
+  const dismiss = [...scaled, ...surplusOf(service, left, wanted + maxSurge, isUp)];
   if (dismiss.length > 0) return { ...nothing, updated, dismiss };
   // A first revision that failed has none before it: all that runs is of it.
   const serving = from === service.revision ? active.length : old.length + updated;
   const lacking = wanted - serving - unconfirmedCount(service, all);
   if (lacking <= 0 || isHeldBack(service, nowMs) || !service.revisions.has(from)) return { ...nothing, updated };
-  const idle = from === service.revision ? [] : fresh.filter((replica) => !isAvailable(replica, minReadyMs, nowMs));
+  const idle = from === service.revision ? [] : fresh.filter((replica) => replica.readySinceMs === null);
   const short = lacking - (wanted + maxSurge - active.length);
-  const making = pickSurplus(idle, Math.min(short, idle.length));
+  const making = pickSurplus(idle, Math.min(short, idle.length), isUp);
   const reason = `makes room for revision ${from}, which serves`;
   const start = starts(Math.min(lacking, wanted + maxSurge - all.length), from);
   return { ...nothing, updated, start, dismiss: making.map(({ job }) => ({ job, reason })) };
@@ -140,19 +146,22 @@ export function rolloutOf(service: Service): { maxSurge: number; maxUnavailable:
   return revision?.settings.rollout ?? { maxSurge: 1, maxUnavailable: 0, minReadyMs: 0 };
 }
 
-function surplusOf(service: Service, replicas: readonly Replica[], most: number): readonly Dismissal[] {
-  return pickSurplus(replicas, replicas.length - most).map(({ job }) => ({
+function surplusOf(service: Service, replicas: readonly Replica[], most: number, judge: Judge): readonly Dismissal[] {
+  return pickSurplus(replicas, replicas.length - most, judge).map(({ job }) => ({
     job,
     reason: `scaled to ${service.desired}`,
   }));
 }
 
-/** Not-ready ones first, then the newest (X24). */
-function pickSurplus(replicas: readonly Replica[], count: number): readonly Replica[] {
+/** Not-ready ones first, then the newest (X24); one that is not ready for long enough yet is no loss either. */
+function pickSurplus(replicas: readonly Replica[], count: number, judge: Judge): readonly Replica[] {
   if (count <= 0) return [];
-  const unready = replicas.filter((replica) => replica.readySinceMs === null);
-  const ready = replicas.filter((replica) => replica.readySinceMs !== null);
-  return [...newestFirst(unready), ...newestFirst(ready)].slice(0, count);
+  const tiers = [
+    replicas.filter((replica) => replica.readySinceMs === null),
+    replicas.filter((replica) => replica.readySinceMs !== null && !judge(replica)),
+    replicas.filter(judge),
+  ];
+  return tiers.flatMap(newestFirst).slice(0, count);
 }
 
 /** Replicas are kept in the order of their submission. */

@@ -163,6 +163,9 @@ describe('a rollout', () => {
     at.apply(one, v2);
     at.drain();
     expect(at.ids(1)).toEqual([]);
+    at.say('PauseRollout');
+    expect(at.ids(2)).toHaveLength(1);
+    at.say('ResumeRollout');
     at.ready(...at.ids(2));
     at.pass(5000);
     expect(at.shown).toBe('RUNNING');

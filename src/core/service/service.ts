@@ -21,6 +21,8 @@ export interface Service {
   /** Replicas that were lost with their node and, as their profile says (`onNodeLoss: fail`), must not run again. */
   lost: number;
   rollout: Rollout | null;
+  /** The revision to go back to: the last whose rollout came to its end. Null until one has. */
+  served: number | null;
   /** Replicas in a row that ended badly before they were ever stable. */
   failures: number;
   /** Log time before which no replacement starts, and why; null when nothing holds it back. */
