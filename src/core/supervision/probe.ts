@@ -128,27 +128,35 @@ export function adoptHealth(health: Health): Health {
   return { ...health, startupFailures: 0, livenessFailures: 0, readinessFailures: 0, readinessSuccesses: 0 };
 }
 
+/** What is wrong with the probes as they are written; null when nothing is. */
 export function checkProbes(probes: Probes): Refusal | null {
   for (const kind of ['startup', 'liveness', 'readiness'] as const) {
     const probe = probes[kind];
-    if (probe === null) continue;
-    const path = `profile.${kind}`;
-    if (probe.intervalMs < 100)
-      return refuse('RANGE', `${kind}.interval is ${probe.intervalMs} ms; expected at least 100 ms`, { path });
-    if (probe.timeoutMs < 10)
-      return refuse('RANGE', `${kind}.timeout is ${probe.timeoutMs} ms; expected at least 10 ms`, { path });
-    if (probe.failures < 1)
-      return refuse('RANGE', `${kind}.failures is ${probe.failures}; expected at least 1`, { path });
-    if (kind !== 'readiness' && probe.successes !== 1) {
-      return refuse('RANGE', `${kind}.successes is ${probe.successes}; it can only be 1`, { path });
-    }
-    if (probe.ask.kind === 'http' && !probe.ask.path.startsWith('/')) {
-      return refuse(
-        'BAD_VALUE',
-        `${kind}.http is ${JSON.stringify(probe.ask.path)}; expected a path that starts with "/"`,
-        { path },
-      );
-    }
+    const wrong = probe === null ? null : checkProbe(probe, kind);
+    if (wrong !== null) return wrong;
   }
   return null;
 }
+
+function checkProbe(probe: Probe, kind: ProbeKind): Refusal | null {
+  const path = `profile.${kind}`;
+  if (probe.ask.kind === 'http' && !probe.ask.path.startsWith('/')) {
+    const shown = JSON.stringify(probe.ask.path);
+    return refuse('BAD_VALUE', `${kind}.http is ${shown}; expected a path that starts with "/"`, { path });
+  }
+  for (const { key, of, least, unit } of limits) {
+    const value = of(probe);
+    if (Number.isSafeInteger(value) && value >= least) continue;
+    return refuse('RANGE', `${kind}.${key} is ${value}${unit}; expected at least ${least}${unit}`, { path });
+  }
+  if (kind === 'readiness' || probe.successes === 1) return null;
+  return refuse('RANGE', `${kind}.successes is ${probe.successes}; it can only be 1`, { path });
+}
+
+const limits: readonly { key: string; of: (probe: Probe) => number; least: number; unit: string }[] = [
+  { key: 'interval', of: ({ intervalMs }) => intervalMs, least: 100, unit: ' ms' },
+  { key: 'timeout', of: ({ timeoutMs }) => timeoutMs, least: 10, unit: ' ms' },
+  { key: 'initialDelay', of: ({ initialDelayMs }) => initialDelayMs, least: 0, unit: ' ms' },
+  { key: 'failures', of: ({ failures }) => failures, least: 1, unit: '' },
+  { key: 'successes', of: ({ successes }) => successes, least: 1, unit: '' },
+];
