@@ -3,10 +3,12 @@ import { dirname, resolve } from 'node:path';
 import type { RunyardClient } from '../../client/api.ts';
 import { type Applied, lineOf, parseApplyFile } from '../../wire/parse-file.ts';
 import { refuseSecrets } from '../../wire/secrets.ts';
+import type { ServiceView } from '../../core/service/view.ts';
 import type { Submission } from '../../wire/submission.ts';
 import { type Context, flagOption, type Invocation } from '../context.ts';
 import { failed } from '../exit-code.ts';
 import { showPush } from '../follow/push-line.ts';
+import { findService } from '../request/find-subject.ts';
 import { followService } from '../services/follow-service.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -67,6 +69,7 @@ async function applyService(
   { submission, directory, detach }: { submission: Submission; directory: string; detach: boolean },
 ): Promise<number> {
   const { output } = context;
+  const before = await viewBefore(client, submission.spec.name);
   const push = showPush(output);
   const { name, revision, changed } = await client.services.apply(submission, {
     baseDirectory: directory,
@@ -75,20 +78,36 @@ async function applyService(
   push.end(name);
   const service = await client.services.get(name);
   const view = await service.view();
+  const { became, text } = whatBecame(before, view, changed);
   const isOpen = view.rollout !== null && ['progressing', 'paused', 'failed'].includes(view.rollout.state);
   const follows = !detach && (changed || isOpen);
-  const isSeen = follows && changed && output.kind === 'terminal';
-  if (!isSeen) {
-    const from = view.rollout !== null && view.rollout.to === revision ? view.rollout.from : revision;
-    const text = !changed ? 'unchanged' : from === revision ? `revision ${revision}` : `revision ${from} → ${revision}`;
-    output.item({ kind: 'service', name, revision, changed }, () => `${name}  ${text}`);
-  }
+  // On a terminal the picture of the rollout begins with the same words.
+  const isSeen = follows && output.kind === 'terminal' && became === 'revision';
+  if (!isSeen) output.item({ kind: 'service', name, revision, changed }, () => `${name}  ${text}`);
   const hasNode = (await client.nodes.list()).some((node) => node.agentRunning);
   if (!hasNode && (changed || view.state !== 'STOPPED')) {
     output.note(`${name} waits: no node is running here\n  yard up`);
     return isOpen && view.rollout?.state === 'failed' ? failed : 0;
   }
   return follows ? followService(context, service, revision) : 0;
+}
+
+async function viewBefore(client: RunyardClient, name: string): Promise<ServiceView | null> {
+  return (await (await findService(client, name))?.view()) ?? null;
+}
+
+/** What applying came to, in a word and as it is said. */
+function whatBecame(
+  before: ServiceView | null,
+  after: ServiceView,
+  changed: boolean,
+): { readonly became: 'nothing' | 'revision' | 'scale' | 'start'; readonly text: string } {
+  if (!changed) return { became: 'nothing', text: 'unchanged' };
+  const { revision, desired } = after;
+  if (before === null) return { became: 'revision', text: `revision ${revision}` };
+  if (before.revision !== revision) return { became: 'revision', text: `revision ${before.revision} → ${revision}` };
+  if (before.state === 'STOPPED' || before.state === 'COMPLETED') return { became: 'start', text: 'started' };
+  return { became: 'scale', text: `scaled to ${desired}` };
 }
 
 function changedText(revision: number, changed: boolean): string {
