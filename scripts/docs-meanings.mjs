@@ -47,9 +47,9 @@ export const factMeanings = {
   ReplicaDismissed: 'A replica is not wanted any more, and why.',
 };
 
-/** By the key in the sources. Those that no file may name yet are left out of the reference. */
+/** By the key in the sources. */
 export const settingMeanings = {
-  kind: '`job` ends. `service` is planned and refused until then.',
+  kind: '`job` ends. `service` stays up: it is restarted, probed and given a port. Keys that only a service can have imply it.',
   nodes: 'Ranks, each on a node of its own.',
   'resources.gpus': 'GPUs a task, or `"all"`: the whole node.',
   'resources.gpuType': 'Part of the name that a GPU must have, such as `"H100"`.',

@@ -43,7 +43,7 @@ async function loadSources() {
 }
 
 function renderTables(sources) {
-  const { refusals, endReasons, waitReasons, factKinds, jobMoves, transitions } = sources;
+  const { refusals, endReasons, waitReasons, factKinds, jobMoves, transitions, rolloutMoves, serviceStates } = sources;
   const pairs = (object) => Object.entries(object).map(([name, text]) => [code(name), text]);
   return {
     refusals: table(
@@ -52,10 +52,9 @@ function renderTables(sources) {
     ),
     endReasons: table(['reason', 'meaning'], pairs(endReasons)),
     waitReasons: table(['reason', 'meaning'], pairs(waitReasons)),
-    jobMoves: table(
-      ['from', 'to'],
-      Object.entries(jobMoves).map(([from, to]) => [code(from), to.map(code).join(', ') || 'nothing: it has ended']),
-    ),
+    jobMoves: moveTable(jobMoves),
+    serviceStates: table(['state', 'meaning'], pairs(serviceStates)),
+    rolloutMoves: moveTable(rolloutMoves),
     transitions: table(['event', 'is news at', 'leads to', 'decides the outcome'], transitionRows(transitions)),
     facts: table(['fact', 'what became true'], meaningRows(factKinds, factMeanings, 'fact')),
     settings: table(['key', 'default', 'meaning'], settingRows(sources)),
@@ -70,9 +69,20 @@ function renderTables(sources) {
   };
 }
 
+function moveTable(moves) {
+  const rows = Object.entries(moves).map(([from, to]) => [
+    code(from),
+    to.map(code).join(', ') || 'nothing: it has ended',
+  ]);
+  return table(['from', 'to'], rows);
+}
+
 /** For editors that check a file while it is written. */
-function renderSchemas({ jobFileJsonSchema }) {
-  return { 'job.schema.json': `${JSON.stringify(jobFileJsonSchema(), null, 2)}\n` };
+function renderSchemas({ jobFileJsonSchema, serviceFileJsonSchema, profileFileJsonSchema }) {
+  const schemas = { job: jobFileJsonSchema(), service: serviceFileJsonSchema(), profile: profileFileJsonSchema() };
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [`${name}.schema.json`, `${JSON.stringify(schema, null, 2)}\n`]),
+  );
 }
 
 function commandRows({ commands, submissionOptions }) {
