@@ -7,13 +7,18 @@ const failed: RunEnd = { kind: 'failure', stableSinceMs: null, message: 'exited 
 const policyOf = (more: Partial<RestartPolicy> = {}): RestartPolicy => ({ ...defaultRestart, ...more });
 
 /** Runs that fail `lastsMs` after they started, until the supervisor gives up or `most` runs have ended. */
-function crashLoop(policy: RestartPolicy, most: number, lastsMs = 0): { delays: number[]; gaveUp: string | null } {
+function crashLoop(
+  policy: RestartPolicy,
+  most: number,
+  lastsMs = 0,
+  end = failed,
+): { delays: number[]; gaveUp: string | null } {
   const delays: number[] = [];
   let history: RestartHistory = freshHistory;
   let nowMs = 0;
   for (let run = 0; run < most; run += 1) {
     nowMs += lastsMs;
-    const decision = decideRestart(policy, history, failed, { nowMs, seed: 'llm-1.1' });
+    const decision = decideRestart(policy, history, end, { nowMs, seed: 'llm-1.1' });
     if (decision.kind !== 'restart') return { delays, gaveUp: decision.kind === 'give-up' ? decision.message : 'end' };
     delays.push(decision.delayMs);
     history = decision.history;
@@ -34,6 +39,14 @@ describe('a supervised process that ends', () => {
     });
     expect(new Set(delays.slice(5)).size).toBeGreaterThan(3);
     expect(crashLoop(policyOf(), 12).delays).toEqual(delays);
+  });
+
+  it('backs off as well when it ends well again and again, without counting as failing [G3]', () => {
+    const giveUp = { kind: 'failures', failures: 3 } as const;
+    const { delays, gaveUp } = crashLoop(policyOf({ giveUp }), 8, 0, { ...failed, kind: 'success' });
+    expect(gaveUp).toBeNull();
+    expect(delays[0]).toBeLessThanOrEqual(1200);
+    expect(delays[7]).toBeGreaterThanOrEqual(24_000);
   });
 
   it('is started at once where the initial delay is none [G3]', () => {
@@ -91,7 +104,7 @@ describe('a supervised process that ends', () => {
   });
 
   it('has recovered after a stable period: the delay and the failures begin anew, the restarts do not [X5]', () => {
-    const before = { restarts: 7, failures: 6, restartedAtMs: [] };
+    const before = { restarts: 7, failures: 6, endsInRow: 6, restartedAtMs: [] };
     const at = { nowMs: 1_000_000, seed: 'a' };
     const early = { ...failed, stableSinceMs: at.nowMs - stablePeriodMs + 1 };
     const late = { ...failed, stableSinceMs: at.nowMs - stablePeriodMs };

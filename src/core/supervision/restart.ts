@@ -6,11 +6,13 @@ export interface RestartHistory {
   readonly restarts: number;
   /** Failures in a row without a stable period between them. */
   readonly failures: number;
+  /** Ends of any kind in a row without a stable period: one that ends well at once, again and again, backs off too. */
+  readonly endsInRow: number;
   /** When it was restarted, within the longest window that matters. */
   readonly restartedAtMs: readonly number[];
 }
 
-export const freshHistory: RestartHistory = { restarts: 0, failures: 0, restartedAtMs: [] };
+export const freshHistory: RestartHistory = { restarts: 0, failures: 0, endsInRow: 0, restartedAtMs: [] };
 
 /** How a run ended, as far as the decision needs it. */
 export interface RunEnd {
@@ -42,18 +44,18 @@ export function decideRestart(
   const limit = reachedLimit(policy, history, at.nowMs);
   if (limit !== null) return { kind: 'give-up', message: `${limit}; the last: ${end.message}` };
   const restarts = history.restarts + 1;
-  const delayMs = backoffMs(policy, Math.max(1, history.failures), `${at.seed}.${restarts}`);
+  const delayMs = backoffMs(policy, history.endsInRow, `${at.seed}.${restarts}`);
   const restartedAtMs = [...history.restartedAtMs, at.nowMs];
   return { kind: 'restart', delayMs, history: { ...history, restarts, restartedAtMs } };
 }
 
 function count(policy: RestartPolicy, before: RestartHistory, end: RunEnd, nowMs: number): RestartHistory {
   const wasStable = end.stableSinceMs !== null && nowMs - end.stableSinceMs >= stablePeriodMs;
-  const earlier = wasStable ? 0 : before.failures;
-  const failures = end.kind === 'failure' ? earlier + 1 : 0;
+  const failures = end.kind === 'failure' ? (wasStable ? 0 : before.failures) + 1 : 0;
+  const endsInRow = (wasStable ? 0 : before.endsInRow) + 1;
   const windowMs = policy.giveUp?.kind === 'restarts' ? policy.giveUp.windowMs : 0;
   const restartedAtMs = before.restartedAtMs.filter((restartedMs) => nowMs - restartedMs <= windowMs);
-  return { restarts: before.restarts, failures, restartedAtMs };
+  return { restarts: before.restarts, failures, endsInRow, restartedAtMs };
 }
 
 function reachedLimit(policy: RestartPolicy, history: RestartHistory, nowMs: number): string | null {
