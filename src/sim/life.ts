@@ -42,6 +42,7 @@ export function startLife(
     sharedDisk,
     lateNotices: cluster.rates.chances.lateNotice,
     shimDies: () => strikesNow(cluster, 'shimDies'),
+    stallMs: () => (strikesNow(cluster, 'stalls') ? random.between(1, 3000) : 0),
   });
   const fail = (error: unknown): void => {
     if (!incarnation.alive) return;

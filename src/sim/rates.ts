@@ -33,6 +33,8 @@ const mostChances = {
   lateNotice: 0.5,
   /** A shim dies before its next step. */
   shimDies: 0.05,
+  /** A shim, or the command that it forked, gets no time for a while before its next step. */
+  stalls: 0.1,
 } as const;
 
 export type StrikeKind = keyof typeof mostStrikes;

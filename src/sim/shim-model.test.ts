@@ -29,6 +29,7 @@ function prepare(options: { pids?: number } = {}) {
       machine,
       truth,
       stepMs: () => 1,
+      stallMs: () => 0,
       dies: () => false,
       launch: {
         directory,

@@ -9,8 +9,10 @@ export interface ShimOptions {
   readonly machine: Machine;
   readonly launch: Launch;
   readonly truth: Truth;
-  /** How long its next step takes, in milliseconds. */
+  /** How long a step takes as a rule, in milliseconds. */
   readonly stepMs: () => number;
+  /** How much longer the next one takes, in milliseconds; 0 nearly always. */
+  readonly stallMs: () => number;
   /** Whether it is killed before its next step. */
   readonly dies: () => boolean;
 }
@@ -20,7 +22,7 @@ export interface ShimOptions {
  * and becomes the command, and writes the exit record and rings when that has ended. It may die between any two steps.
  */
 export function startShim(options: ShimOptions): void {
-  const { machine, launch, stepMs, dies } = options;
+  const { machine, launch, dies } = options;
   const shim = machine.table.start({
     role: 'shim',
     parent: null,
@@ -35,7 +37,7 @@ export function startShim(options: ShimOptions): void {
   const base = `${launch.directory}/${launch.label}`;
   const claim = `${base}.claim.${launch.nonce}`;
   const step = (work: () => void): void => {
-    machine.world.schedule(stepMs(), () => {
+    machine.world.schedule(nextStepMs(options), () => {
       if (shim.alive && dies()) machine.table.signal(shim, 'SIGKILL');
       if (shim.alive) leavingOnError(machine, shim, work);
     });
@@ -53,6 +55,13 @@ export function startShim(options: ShimOptions): void {
   });
 }
 
+/** Whoever is not given time may be taken for dead, and its attempt may end with a fault. */
+function nextStepMs({ launch, truth, stepMs, stallMs }: ShimOptions): number {
+  const stalledMs = stallMs();
+  if (stalledMs > 0) truth.troubled.add(attemptOfMark(launch.mark));
+  return stepMs() + stalledMs;
+}
+
 interface ShimParts {
   /** Path that every record's name begins with. */
   readonly base: string;
@@ -60,7 +69,7 @@ interface ShimParts {
 }
 
 function run(options: ShimOptions, shim: VirtualProcess, parts: ShimParts): void {
-  const { machine, launch, truth, stepMs, dies } = options;
+  const { machine, launch, truth, dies } = options;
   const { base, step } = parts;
   if (machine.disk.stat(launch.workdir)?.kind !== 'directory') {
     finish(options, shim, parts, '"fault":"workdir"');
@@ -75,7 +84,7 @@ function run(options: ShimOptions, shim: VirtualProcess, parts: ShimParts): void
     });
   };
   const command = forkCommand({ machine, launch, shim, truth, onExit });
-  machine.world.schedule(stepMs(), () => {
+  machine.world.schedule(nextStepMs(options), () => {
     if (!command.process.alive) return;
     if (shim.alive && dies()) machine.table.signal(shim, 'SIGKILL');
     try {

@@ -23,11 +23,13 @@ export interface VirtualHostOptions {
   readonly lateNotices: number;
   /** Whether a shim of it is killed before its next step. */
   readonly shimDies: () => boolean;
+  /** How long the next step of a shim of it is held up, in milliseconds. */
+  readonly stallMs: () => number;
 }
 
 /** The outside, as one incarnation of a program sees it on its machine. */
 export function createVirtualHost(options: VirtualHostOptions): Host {
-  const { incarnation, machine, random, truth, ownPid, logSeq, sharedDisk, lateNotices, shimDies } = options;
+  const { incarnation, machine, random, truth, ownPid, logSeq, sharedDisk, lateNotices, shimDies, stallMs } = options;
   const latencyMs = (): number => random.between(0.02, 0.4);
   return {
     clock: {
@@ -43,7 +45,7 @@ export function createVirtualHost(options: VirtualHostOptions): Host {
       latencyMs: (kind) => latencyMs() * machine.slowness * (kind === 'sync' ? 10 : 1),
       noticeMs: () => (random.happens(lateNotices) ? random.between(20, 100) : random.between(0.05, 1)),
     }),
-    processes: createVirtualProcesses({ incarnation, machine, truth, ownPid, logSeq, latencyMs, shimDies }),
+    processes: createVirtualProcesses({ incarnation, machine, truth, ownPid, logSeq, latencyMs, shimDies, stallMs }),
     network: {
       isPortFree: (port) =>
         incarnation.call(latencyMs(), () => !isSquatted(machine, port) && !machine.listening.has(port)),

@@ -17,11 +17,13 @@ export interface ProcessesOptions {
   readonly latencyMs: () => number;
   /** Whether a shim is killed before its next step. */
   readonly shimDies: () => boolean;
+  /** How long the next step of a shim is held up, in milliseconds. */
+  readonly stallMs: () => number;
 }
 
 /** The processes of a machine, as one incarnation may look at them and signal them. */
 export function createVirtualProcesses(options: ProcessesOptions): Processes {
-  const { incarnation, machine, truth, latencyMs, shimDies } = options;
+  const { incarnation, machine, truth, latencyMs, shimDies, stallMs } = options;
   const call = <T>(effect: () => T): Promise<T> => incarnation.call(latencyMs(), effect);
   const identified = ({ pid, startTicks }: VirtualProcess): ProcessIdentity => ({
     pid,
@@ -32,7 +34,7 @@ export function createVirtualProcesses(options: ProcessesOptions): Processes {
     launch: (launch) =>
       call(() => {
         truth.launches.push({ attempt: attemptOfMark(launch.mark), atMs: machine.world.nowMs });
-        startShim({ machine, launch, truth, stepMs: latencyMs, dies: shimDies });
+        startShim({ machine, launch, truth, stepMs: latencyMs, dies: shimDies, stallMs });
       }),
     identify: (pid) =>
       call(() => {

@@ -47,7 +47,7 @@ function drawProgram(random: Random, longestMs: number, writes: readonly string[
     onTerm: pick(['die', 'die', 'leave', 'ignore'] as const),
     children: happens(0.25) ? Array.from({ length: 1 + random.below(2) }, () => drawChild(random)) : [],
     writes,
-    stuckMs: happens(0.04) ? Math.round(between(1000, 90_000)) : 0,
+    stuckMs: happens(0.1) ? Math.round(between(1000, 150_000)) : 0,
   };
 }
 

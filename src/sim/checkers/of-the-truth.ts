@@ -155,6 +155,8 @@ function overlap(one: TrueProcess, other: TrueProcess): boolean {
 function isJustified({ attempt, atMs }: TrueSignal, state: State, truth: Truth): boolean {
   const key = parseTaskKey(attempt ?? '');
   if (key === null || attempt === null) return false;
+  // A shim that was held up in the middle of its claim cannot be told from one that died there.
+  if (truth.troubled.has(attempt)) return true;
   const job = state.jobs.get(key.job);
   const found = findTask(job, key);
   if (found === null || found.element.verdict !== null || found.task.step === 'ended') return true;
