@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { fromRecords, jobFromRecord, jobToRecord, toRecords } from './records.ts';
 import { exited, gpus, Scenario } from './scenario.testsuite.ts';
+import { ServiceScenario } from './service/service-scenario.testsuite.ts';
 import type { State } from './state.ts';
+import { probeDefaults } from './supervision/probe.ts';
 
 /** A state in which every field of every kind of thing has a value of its own. */
 function richState(): { at: Scenario; ids: readonly string[] } {
@@ -51,6 +53,14 @@ function richState(): { at: Scenario; ids: readonly string[] } {
   return { at, ids: [full, array, stopping, held, waiting] };
 }
 
+/** A service in the middle of a rollout, with a failure behind it. */
+function serviceState(): { at: Scenario } {
+  const at = new ServiceScenario(['n1', 0]).running({ startup: { ask: { kind: 'tcp' }, ...probeDefaults } });
+  at.apply({}, { env: { B: '2' } });
+  at.tell(at.ids(2)[0] ?? '', exited(1));
+  return { at };
+}
+
 const text = (state: State) => toRecords(state).join('\n');
 
 /** Changes every leaf of a value in turn, as a container would hold it, and puts it back. */
@@ -83,8 +93,8 @@ function mutateLeaves(
 }
 
 describe('records of the state', () => {
-  it('hold every field: whichever is changed, they change [X28] [I5]', () => {
-    const { at } = richState();
+  it.each([richState, serviceState])('hold every field: whichever is changed, they change [X28] [I5]', (build) => {
+    const { at } = build();
     const before = text(at.state);
     const leaves: string[] = [];
     mutateLeaves(at.state, 'state', null, (where) => {
@@ -95,8 +105,8 @@ describe('records of the state', () => {
     expect(leaves.length).toBeGreaterThan(200);
   });
 
-  it('give every changed field back as it was [X28]', () => {
-    const { at } = richState();
+  it.each([richState, serviceState])('give every changed field back as it was [X28]', (build) => {
+    const { at } = build();
     mutateLeaves(at.state, 'state', null, (where) => {
       if (text(fromRecords(toRecords(at.state))) !== text(at.state)) throw new Error(`${where} comes back otherwise`);
     });
