@@ -3,6 +3,7 @@ import { refuse } from '../core/refusal.ts';
 import type { State } from '../core/state.ts';
 import { parseProfileDocument } from '../wire/parse-document.ts';
 import type { Profiles } from './api.ts';
+import { withDocumentRefusals } from './document-refusals.ts';
 import { type Embedded, execute } from './embedded.ts';
 import { RefusalError } from './refusal-error.ts';
 
@@ -17,7 +18,7 @@ export function createProfiles(embedded: Embedded): Profiles {
       }));
     },
     async apply(document) {
-      const { name, values } = parseProfileDocument(document, { origin: 'profile' });
+      const { name, values } = withDocumentRefusals(() => parseProfileDocument(document, { origin: 'profile' }));
       const by = embedded.host.machine.user();
       const answer = await execute(embedded, { kind: 'ApplyProfile', name, values, source: document, by });
       if (answer.kind !== 'applied') throw new Error(`a profile was answered with ${answer.kind}`);

@@ -1,9 +1,10 @@
 import { refuse } from '../core/refusal.ts';
 import { viewService } from '../core/service/view.ts';
-import { parseServiceDocument } from '../wire/parse-service.ts';
+import { parseServiceDocument, refusedService } from '../wire/parse-service.ts';
 import { refuseSecrets } from '../wire/secrets.ts';
 import type { Submission } from '../wire/submission.ts';
 import type { AppliedService, ApplyOptions, ServiceDocument, Services } from './api.ts';
+import { withDocumentRefusals } from './document-refusals.ts';
 import { type Embedded, execute } from './embedded.ts';
 import { RefusalError } from './refusal-error.ts';
 import { createServiceHandle } from './service-handle.ts';
@@ -36,9 +37,9 @@ async function applyService(
   options: Partial<ApplyOptions>,
 ): Promise<AppliedService> {
   const { spec, source, profile, layers } =
-    'spec' in given ? given : parseServiceDocument(given, { origin: 'the service' });
+    'spec' in given ? given : withDocumentRefusals(() => parseServiceDocument(given, { origin: 'the service' }));
   const secret = refuseSecrets(spec);
-  if (secret !== null) throw secret;
+  if (secret !== null) throw new RefusalError(refusedService(secret.refusal).refusal);
   const workspace = await pushWorkspace(embedded, spec, options);
   const owner = embedded.host.machine.user();
   const project = options.project ?? 'default';

@@ -6,11 +6,11 @@ import { checkSpec } from '../core/job/check-spec.ts';
 import { idAlphabet, idSuffixLength } from '../core/job/job-id.ts';
 import type { JobSpec, WorkspaceRef } from '../core/job/spec.ts';
 import { refuse } from '../core/refusal.ts';
-import { DocumentError } from '../wire/document-error.ts';
 import { parseJobDocument } from '../wire/parse-document.ts';
 import { refuseSecrets } from '../wire/secrets.ts';
 import type { Submission } from '../wire/submission.ts';
 import type { PushOptions, PushProgress, SubmissionDocument, SubmitOptions } from './api.ts';
+import { withDocumentRefusals } from './document-refusals.ts';
 import { type Embedded, execute } from './embedded.ts';
 import { loadJob } from './find-job.ts';
 import { RefusalError } from './refusal-error.ts';
@@ -22,11 +22,12 @@ export async function submit(
   given: Submission | SubmissionDocument,
   options: Partial<SubmitOptions>,
 ): Promise<string> {
-  const submission = 'spec' in given ? given : readDocument(given);
+  const submission =
+    'spec' in given ? given : withDocumentRefusals(() => parseJobDocument(given, { origin: 'submission' }));
   const wrong = checkSpec(submission.spec);
   if (wrong !== null) throw new RefusalError(wrong);
   const secret = refuseSecrets(submission.spec);
-  if (secret !== null) throw secret;
+  if (secret !== null) throw new RefusalError(secret.refusal);
   const workspace = await workspaceOf(embedded, submission, options);
   const { spec, source, profile, layers } = submission;
   const command: SubmitJob = {
@@ -47,15 +48,6 @@ export async function submit(
   const answer = await execute(embedded, command, { ...blobs, ...key });
   if (answer.kind !== 'submitted') throw new Error(`a submission was answered with ${answer.kind}`);
   return answer.job;
-}
-
-/** A program has no text whose line could be shown, so that what is wrong with its object is a refusal like any other. */
-function readDocument(document: SubmissionDocument): Submission {
-  try {
-    return parseJobDocument(document, { origin: 'submission' });
-  } catch (error) {
-    throw error instanceof DocumentError ? new RefusalError(error.refusal) : error;
-  }
 }
 
 async function workspaceOf(
