@@ -38,7 +38,7 @@ describe('the picture of a rollout', () => {
   llm-c81d0m  rev 4  ready      up 3 d
   llm-0ppq2e  rev 4  stopping   within 30 s
   llm-9v3kzt  rev 5  ready      up 14 s
-  llm-4tq8ws  rev 5  starting   startup 3 of 60, port 41873 refused
+  llm-4tq8ws  rev 5  starting   startup probe: port 41873 refused
 updated 1 of 2 · deadline in 9 min 12 s`);
   });
 
@@ -63,6 +63,14 @@ updated 1 of 2 · deadline in 9 min 12 s`);
   llm-0ppq2e  rev 5  starting   in setup
   llm-aaaaaa ended: cannot start: ./serve: No such file or directory; replaced in 0.7 s
 updated 0 of 2 · deadline in 3 s`);
+  });
+
+  it('says how it ended, and which revision is back', () => {
+    const failed = pictureOf({ ...updating, rollout: rolloutView({ state: 'failed', deadlineAt: null, updated: 0 }) });
+    expect(failed.split('\n').at(-1)).toBe('updated 0 of 2 · failed');
+    const back = { ...updating, revision: 4, rollout: rolloutView({ state: 'rolled-back', deadlineAt: null }) };
+    expect(pictureOf(back).split('\n')[0]).toBe('llm  revision 4   replicas 2');
+    expect(pictureOf(back).split('\n').at(-1)).toBe('2 of 2 ready · rolled back from revision 5');
   });
 
   it('leaves out ready replicas where there are too many for a screen, and no other', () => {
@@ -165,6 +173,10 @@ describe('what became of an apply', () => {
   it('is over when it was rolled back, paused, stopped or overtaken', () => {
     const back = { ...updating, revision: 4, rollout: rolloutView({ state: 'rolled-back', reason: 'undone by ada' }) };
     expect(verdictOn(back, 5)?.line.detail).toBe('rolled back to revision 4: undone by ada');
+    const undone = { ...done, revision: 4, rollout: rolloutView({ state: 'rolled-back', reason: 'undone by ada' }) };
+    expect(verdictOn(undone, 4)?.ok).toBe(true);
+    expect(verdictOn({ ...undone, ready: 1 }, 4)).toBeNull();
+    expect(verdictOn({ ...done, ready: 1, completed: 1 }, 5)?.ok).toBe(true);
     const paused = { ...updating, rollout: rolloutView({ state: 'paused', reason: 'paused by ada' }) };
     expect(verdictOn(paused, 5)?.line.below).toEqual(['yard services rollout resume llm']);
     expect(verdictOn({ ...done, state: 'STOPPED' }, 5)?.ok).toBe(false);
@@ -207,7 +219,7 @@ describe('following an apply in a pipe', () => {
     expect(stderr).toBe(`llm-c81d0m  rev 4  ready
 llm-0ppq2e  rev 4  stopping     within 30 s
 llm-9v3kzt  rev 5  ready
-llm-4tq8ws  rev 5  starting     startup 3 of 60, port 41873 refused
+llm-4tq8ws  rev 5  starting     startup probe: port 41873 refused
 llm  updating            updated 1 of 2, 2 ready
 llm-4tq8ws  rev 5  ready
 llm  running             updated 2 of 2, 2 ready

@@ -30,6 +30,8 @@ export function verdictOn(view: ServiceView, revision: number): Verdict | null {
     case 'failed':
       return failed(view, `rollout to revision ${rollout.to} failed: ${rollout.reason ?? 'no reason was given'}`);
     case 'rolled-back':
+      // Applying what ran before a rollout undoes that rollout: then this is what was asked for.
+      if (revision === rollout.from) return isAsWanted(view) ? { ok: true, line: doneLine(view) } : null;
       return failed(view, `rolled back to revision ${rollout.from}: ${rollout.reason ?? 'no reason was given'}`);
     case 'done':
     case undefined:
@@ -38,8 +40,8 @@ export function verdictOn(view: ServiceView, revision: number): Verdict | null {
 }
 
 /** As many ready replicas as are wanted, and none too many. */
-function isAsWanted({ ready, desired, replicas }: ServiceView): boolean {
-  return ready >= desired && replicas.every((replica) => !replica.stopping);
+function isAsWanted({ ready, completed, desired, replicas }: ServiceView): boolean {
+  return ready + completed >= desired && replicas.every((replica) => !replica.stopping);
 }
 
 function overtaken(view: ServiceView, revision: number): Verdict {

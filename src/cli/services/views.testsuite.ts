@@ -15,6 +15,7 @@ export function serviceView(more: Partial<ServiceView> = {}): ServiceView {
     revision: 5,
     revisions: [4, 5],
     desired: 2,
+    completed: 0,
     running: 2,
     ready: 2,
     state: 'RUNNING',

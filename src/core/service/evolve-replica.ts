@@ -19,6 +19,7 @@ export function evolveReplica(state: State, job: Job, change: 'submitted' | 'cha
       readySinceMs: null,
       wasReady: false,
       stopping: false,
+      dismissed: false,
       ended: false,
       reason: null,
     });

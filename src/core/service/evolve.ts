@@ -123,6 +123,7 @@ function moveRollout(service: Service, fact: RolloutFact): Rollout | null {
     case 'RolloutPaused':
       return rollout && { ...rollout, state: 'paused', deadlineAtMs: null, reason: `paused by ${fact.by}` };
     case 'RolloutResumed':
+      forgetFailures(service);
       return rollout && { ...rollout, state: 'progressing', deadlineAtMs: fact.deadlineAtMs, reason: null };
     case 'RolloutEnded':
       if (rollout !== null && fact.state === 'rolled-back') {
@@ -142,7 +143,10 @@ function endRollout(service: Service, rollout: Rollout, fact: Extract<RolloutFac
 
 function dismiss(service: Service, job: string): void {
   const replica = service.replicas.get(job);
-  if (replica !== undefined) replica.stopping = true;
+  if (replica === undefined) return;
+  replica.stopping = true;
+  replica.dismissed = true;
+  replica.readySinceMs = null;
 }
 
 function noteEvent(service: Service, fact: ServiceFact, time: FactTime): void {

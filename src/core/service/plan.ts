@@ -127,7 +127,8 @@ function planHalted(service: Service, { all, active, wanted, isUp, nowMs }: Situ
 /** Under `onNodeLoss: wait` there are never two: whatever may still live stands for the replica that it was. */
 function unconfirmedCount(service: Service, all: readonly Replica[]): number {
   return all.filter(
-    (replica) => replica.ended && service.revisions.get(replica.revision)?.settings.onNodeLoss === 'wait',
+    (replica) =>
+      replica.ended && !replica.dismissed && service.revisions.get(replica.revision)?.settings.onNodeLoss === 'wait',
   ).length;
 }
 

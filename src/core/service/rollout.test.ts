@@ -318,19 +318,26 @@ describe('a rollout', () => {
     expect(at.apply({ replicas: 2 }).changed).toBe(false);
   });
 
-  it('ends although an old replica cannot be killed, which counts until it is gone [I20]', () => {
-    const at = serving(1);
-    const [old = ''] = at.ids();
-    const key = at.key(old);
-    at.apply({}, v2);
-    at.ready(...at.ids(2));
-    at.pass(5000);
-    at.tell(old, { kind: 'NodeFault', message: 'cannot be killed', held: true });
-    expect(at.view).toMatchObject({ state: 'RUNNING', rollout: { state: 'done' } });
-    expect(at.service.replicas.get(old)).toMatchObject({ stopping: true, ended: true });
-    at.step(at.reportOf('n1', [], [key]));
-    expect(at.service.replicas.has(old)).toBe(false);
-  });
+  it.each(['replace', 'wait'] as const)(
+    'ends although an old replica cannot be killed, which counts until it is gone (%s) [I20]',
+    (onNodeLoss) => {
+      const at = new ServiceScenario(['n1', 0], ['n2', 0]).running({ onNodeLoss });
+      const [old = ''] = at.ids();
+      const key = at.key(old);
+      const { node } = at.task(old);
+      at.apply({ onNodeLoss }, v2);
+      at.ready(...at.ids(2));
+      at.pass(5000);
+      at.tell(old, { kind: 'NodeFault', message: 'cannot be killed', held: true });
+      expect(at.view).toMatchObject({ state: 'RUNNING', rollout: { state: 'done' } });
+      expect(at.service.replicas.get(old)).toMatchObject({ stopping: true, ended: true });
+      at.tell(at.ids(2)[0] ?? '', exited(1));
+      at.pass(2000);
+      expect(at.ids(2)).toHaveLength(1);
+      at.step(at.reportOf(node, [], [key]));
+      expect(at.service.replicas.has(old)).toBe(false);
+    },
+  );
 
   it('whose new replicas are available is done at its deadline, though an old one still stops [I21]', () => {
     const at = serving(1);

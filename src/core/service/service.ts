@@ -59,6 +59,8 @@ export interface Replica {
   wasReady: boolean;
   /** It has been told to stop and is not counted on any more. */
   stopping: boolean;
+  /** The service itself told it to: nothing stands for it any more. */
+  dismissed: boolean;
   /** Its job has ended, yet processes of it may still live: it counts until none does. */
   ended: boolean;
   /** Why it is not ready, as last told. */

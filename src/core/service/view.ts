@@ -23,6 +23,8 @@ export interface ServiceView {
   readonly revision: number;
   readonly revisions: readonly number[];
   readonly desired: number;
+  /** Replicas that ended well and are not wanted again. */
+  readonly completed: number;
   readonly running: number;
   readonly ready: number;
   readonly state: ServiceState;
@@ -60,7 +62,7 @@ export function viewService(state: State, service: Service, time: { atMs: number
   const replicas = [...service.replicas.values()].flatMap((replica) => viewReplica(state, replica, time.nowMs));
   const ready = countReady(service);
   const revision = service.revisions.get(service.revision);
-  const { name, project, owner, desired, events } = service;
+  const { name, project, owner, desired, completed, events } = service;
   return {
     name,
     project,
@@ -70,6 +72,7 @@ export function viewService(state: State, service: Service, time: { atMs: number
     revision: service.revision,
     revisions: [...service.revisions.keys()].sort((a, b) => a - b),
     desired,
+    completed,
     running: replicas.filter((replica) => replica.state === 'RUNNING').length,
     ready,
     ...stateOf(state, service, time.nowMs),
