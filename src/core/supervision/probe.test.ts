@@ -22,7 +22,7 @@ const all: Probes = {
 const none: Probes = { startup: null, liveness: null, readiness: null };
 
 /** `s+ l- r+`: answers of the startup, liveness and readiness probe, good or bad. */
-function after(health: Health, answers: string, probes: Probes = all): Health {
+function told(health: Health, answers: string, probes: Probes = all): Health {
   const kinds: Readonly<Record<string, ProbeKind>> = { s: 'startup', l: 'liveness', r: 'readiness' };
   let now = health;
   for (const answer of answers.split(' ')) {
@@ -43,59 +43,59 @@ describe('the startup probe', () => {
   it('gates the others: nothing else is asked, and nothing else counts, before it succeeds [C5]', () => {
     const fresh = freshHealth(1, all);
     expect(dueProbes(fresh, all)).toEqual(['startup']);
-    expect(after(fresh, 'l- l- l- r+ r+')).toEqual(fresh);
-    const started = after(fresh, 's- s- s+');
+    expect(told(fresh, 'l- l- l- r+ r+')).toEqual(fresh);
+    const started = told(fresh, 's- s- s+');
     expect(started).toMatchObject({ started: true, ready: false, startupFailures: 0, reason: null });
     expect(dueProbes(started, all)).toEqual(['liveness', 'readiness']);
   });
 
   it('ends the run after so many failures in a row, and says which and why [X2]', () => {
-    const four = after(freshHealth(1, all), 's- s- s- s-');
+    const four = told(freshHealth(1, all), 's- s- s- s-');
     expect(four).toMatchObject({ dead: null, reason: 'startup 4 of 5, port 4 refused' });
-    const five = after(four, 's-');
+    const five = told(four, 's-');
     expect(five.dead).toBe('startup 5 of 5, port 4 refused');
     expect(dueProbes(five, all)).toEqual([]);
-    expect(after(five, 's+')).toEqual(five);
+    expect(told(five, 's+')).toEqual(five);
   });
 
   it('makes a run ready where there is no readiness probe [X3]', () => {
     const probes = { ...all, readiness: null };
-    expect(after(freshHealth(1, probes), 's+', probes).ready).toBe(true);
+    expect(told(freshHealth(1, probes), 's+', probes).ready).toBe(true);
   });
 });
 
 describe('the liveness probe', () => {
-  const live = after(freshHealth(1, all), 's+ r+ r+');
+  const live = told(freshHealth(1, all), 's+ r+ r+');
 
   it('ends the run after so many failures in a row only [X2]', () => {
-    expect(after(live, 'l- l- l+ l- l-')).toMatchObject({ dead: null, ready: true, livenessFailures: 2 });
-    const dead = after(live, 'l- l- l-');
+    expect(told(live, 'l- l- l+ l- l-')).toMatchObject({ dead: null, ready: true, livenessFailures: 2 });
+    const dead = told(live, 'l- l- l-');
     expect(dead).toMatchObject({ ready: false, dead: 'liveness failed 3 times: port 4 refused' });
     expect(dead.reason).toBe(dead.dead);
   });
 
   it('says it in the singular where one failure is enough [X7]', () => {
     const probes = { ...all, liveness: probe({ failures: 1 }) };
-    expect(after(live, 'l-', probes).dead).toBe('liveness failed 1 time: port 4 refused');
+    expect(told(live, 'l-', probes).dead).toBe('liveness failed 1 time: port 4 refused');
   });
 });
 
 describe('the readiness probe', () => {
-  const started = after(freshHealth(1, all), 's+');
+  const started = told(freshHealth(1, all), 's+');
 
   it('makes ready after so many successes in a row, and not ready after so many failures in a row [X3]', () => {
-    expect(after(started, 'r+ r- r+')).toMatchObject({ ready: false });
-    const ready = after(started, 'r+ r+');
+    expect(told(started, 'r+ r- r+')).toMatchObject({ ready: false });
+    const ready = told(started, 'r+ r+');
     expect(ready).toMatchObject({ ready: true, reason: null });
-    expect(after(ready, 'r-')).toMatchObject({ ready: true, readinessFailures: 1 });
-    expect(after(ready, 'r- r+ r-')).toMatchObject({ ready: true });
-    expect(after(ready, 'r- r-')).toMatchObject({ ready: false, reason: 'not ready: port 4 refused', dead: null });
+    expect(told(ready, 'r-')).toMatchObject({ ready: true, readinessFailures: 1 });
+    expect(told(ready, 'r- r+ r-')).toMatchObject({ ready: true });
+    expect(told(ready, 'r- r-')).toMatchObject({ ready: false, reason: 'not ready: port 4 refused', dead: null });
   });
 });
 
 describe('a run after another', () => {
   it('inherits nothing: it starts anew, and answers about the one before are dropped [C5] [C7]', () => {
-    const before = after(freshHealth(1, all), 's+ r+ r+ l- l-');
+    const before = told(freshHealth(1, all), 's+ r+ r+ l- l-');
     const fresh = freshHealth(2, all);
     expect(fresh).toMatchObject({ started: false, ready: false, livenessFailures: 0 });
     for (const kind of ['startup', 'liveness', 'readiness'] as const) {
@@ -105,12 +105,12 @@ describe('a run after another', () => {
   });
 
   it('keeps its last verdict over a restart of the agent until enough fresh failures say otherwise [B3]', () => {
-    const ready = after(freshHealth(1, all), 's+ r+ r+ l- l- r-');
+    const ready = told(freshHealth(1, all), 's+ r+ r+ l- l- r-');
     const adopted = adoptHealth(ready);
     expect(adopted).toMatchObject({ run: 1, started: true, ready: true, dead: null });
-    expect(after(adopted, 'l- l- r-')).toMatchObject({ ready: true, dead: null });
-    expect(after(adopted, 'l- l- l-').dead).not.toBeNull();
-    const starting = adoptHealth(after(freshHealth(1, all), 's- s-'));
+    expect(told(adopted, 'l- l- r-')).toMatchObject({ ready: true, dead: null });
+    expect(told(adopted, 'l- l- l-').dead).not.toBeNull();
+    const starting = adoptHealth(told(freshHealth(1, all), 's- s-'));
     expect(starting).toMatchObject({ started: false, reason: 'startup 2 of 5, port 4 refused' });
   });
 });
