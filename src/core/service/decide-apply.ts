@@ -67,43 +67,43 @@ function applySame(
   { desired, by, nowMs }: { desired: number; by: string; nowMs: number },
 ): Decision | null {
   const { name, project, owner, rollout, standing, lost } = service;
-  const facts: Fact[] = [];
   const open = openRollout(service);
-  let revision = service.revision;
-  const current = service.revisions.get(revision);
-  if (current !== undefined && runsTheSame(current, wanted)) {
-    if (!rollsTheSame(current, wanted)) {
-      const amended = { ...wanted, number: revision };
-      facts.push({ kind: 'ServiceApplied', service: name, project, owner, revision: amended, desired, by });
-    } else if (standing !== 'wanted' || lost > 0) facts.push({ kind: 'ServiceStarted', service: name, by });
-    if (rollout?.state === 'failed') {
-      const deadlineAtMs = nowMs + wanted.settings.rollout.progressDeadlineMs;
-      facts.push({ kind: 'RolloutResumed', service: name, by, deadlineAtMs });
-    }
-  } else if (open !== null && runsTheSame(service.revisions.get(open.from), wanted)) {
-    revision = open.from;
-    facts.push({ kind: 'RolloutEnded', service: name, state: 'rolled-back', reason: `undone by ${by}` });
+  const isCurrent = runsTheSame(service.revisions.get(service.revision), wanted);
+  const isUndo = !isCurrent && open !== null && runsTheSame(service.revisions.get(open.from), wanted);
+  if (!isCurrent && !isUndo) return null;
+  const number = isUndo ? open.from : service.revision;
+  const facts: Fact[] = [];
+  if (isUndo) facts.push({ kind: 'RolloutEnded', service: name, state: 'rolled-back', reason: `undone by ${by}` });
+  if (!isSame(service.revisions.get(number)?.settings.rollout, wanted.settings.rollout)) {
+    // How rollouts proceed is part of a revision, yet no reason to replace what runs.
+    facts.push({ kind: 'ServiceApplied', service: name, project, owner, revision: { ...wanted, number }, desired, by });
   } else {
-    return null;
+    if (standing !== 'wanted' || lost > 0) facts.push({ kind: 'ServiceStarted', service: name, by });
+    if (desired !== service.desired) facts.push({ kind: 'ServiceScaled', service: name, desired, remove: [], by });
   }
-  const isScaled = facts.some((fact) => fact.kind === 'ServiceApplied');
-  if (desired !== service.desired && !isScaled)
-    facts.push({ kind: 'ServiceScaled', service: name, desired, remove: [], by });
-  return { facts, answer: { kind: 'applied', revision, changed: facts.length > 0 } };
+  if (isCurrent && rollout?.state === 'failed') {
+    const deadlineAtMs = nowMs + wanted.settings.rollout.progressDeadlineMs;
+    facts.push({ kind: 'RolloutResumed', service: name, by, deadlineAtMs });
+  }
+  return { facts, answer: { kind: 'applied', revision: number, changed: facts.length > 0 } };
 }
 
 /** Everything that a replica runs on; the number of replicas and how a rollout proceeds are not part of it. */
 function runsTheSame(a: Revision | undefined, b: Revision): boolean {
-  const what = ({ spec, settings, workspace }: Revision): string => {
+  const what = ({ spec, settings, workspace }: Revision): unknown => {
     const { replicas: _replicas, rollout: _rollout, ...rest } = settings;
-    return JSON.stringify([spec, rest, workspace?.manifest ?? null]);
+    return [spec, rest, workspace?.manifest ?? null];
   };
-  return a !== undefined && what(a) === what(b);
+  return a !== undefined && isSame(what(a), what(b));
 }
 
-/** How rollouts proceed is part of a revision, yet no reason to replace what runs. */
-function rollsTheSame(a: Revision, b: Revision): boolean {
-  return JSON.stringify(a.settings.rollout) === JSON.stringify(b.settings.rollout);
+/** Plain JSON with the same content; the order in which keys were written says nothing. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const inB = new Map<string, unknown>(Object.entries(b));
+  const inA = Object.entries(a) as [string, unknown][];
+  return inA.length === inB.size && inA.every(([key, value]) => inB.has(key) && isSame(value, inB.get(key)));
 }
 
 /**

@@ -12,7 +12,7 @@ import { rolloutMoves, type Service, wantedReplicas } from './service.ts';
 import type { ServiceScenario } from './service-scenario.testsuite.ts';
 import { serviceWalks } from './service-walk.testsuite.ts';
 
-const runs = 30;
+const runs = 20;
 
 describe('any sequence of what is asked of a service and of what happens to its replicas', () => {
   it('takes no available replica below what is wanted less maxUnavailable by our own doing [I19] [C4]', () => {

@@ -284,6 +284,10 @@ describe('a rollout', () => {
     at.drain();
     expect(at.ids()).toEqual(old);
     expect(at.shown).toBe('RUNNING: undone by ada');
+    at.apply({ replicas: 2 }, v2);
+    expect(at.apply({ replicas: 3, rollout: { maxSurge: 2 } })).toMatchObject({ revision: 1, changed: true });
+    expect(at.view).toMatchObject({ revision: 1, desired: 3, rollout: { state: 'rolled-back' } });
+    expect(at.service.revisions.get(1)?.settings.rollout.maxSurge).toBe(2);
   });
 
   it('has settings that change without replacing anything [X25]', () => {
@@ -294,6 +298,13 @@ describe('a rollout', () => {
     expect(at.ids()).toEqual(old);
     at.apply({ replicas: 3, rollout: { maxSurge: 2 } });
     expect(at.view).toMatchObject({ revision: 1, desired: 3 });
+  });
+
+  it('is none for the same content in another order [X20]', () => {
+    const spec = (env: Record<string, string>) => ({ env, run: ['serve', '--fast'] });
+    const at = new ServiceScenario(['n1', 0]).running({}, spec({ A: '1', B: '2' }));
+    expect(at.apply({}, spec({ B: '2', A: '1' }))).toMatchObject({ revision: 1, changed: false });
+    expect(at.apply({}, { ...spec({ A: '1', B: '2' }), run: ['--fast', 'serve'] })).toMatchObject({ revision: 2 });
   });
 
   it('without a variable that the revision before had starts replicas without it [C32]', () => {
