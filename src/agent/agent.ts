@@ -4,6 +4,7 @@ import { parseTaskKey, type TaskKey, taskKeyText } from '../core/job/job.ts';
 import type { Capacity } from '../core/node/node.ts';
 import { sleep } from '../host/clock.ts';
 import type { Host } from '../host/host.ts';
+import { endedDirectory } from './attempt.ts';
 import type { AgentChannel, OrderChange } from './channel.ts';
 import { createDiskGuard } from './disk-guard.ts';
 import { createExitWatch } from './exit-watch.ts';
@@ -12,7 +13,6 @@ import { Reporter } from './reporter.ts';
 import { retireAttempt } from './retire.ts';
 import { createSetupShelf } from './setup-shelf.ts';
 import { openStartJournal } from './start-journal.ts';
-import { endedDirectory } from './attempt.ts';
 import type { NodeContext } from './task-context.ts';
 import { TaskRunner } from './task-runner.ts';
 
@@ -124,7 +124,6 @@ export class Agent {
 
   #report(runner: TaskRunner, event: TaskEvent): void {
     this.#reporter.tell({ ...runner.attempt.key, ...event });
-    if (event.kind === 'NodeFault' && event.held) this.#background(this.#releaseWhenGone(runner));
   }
 
   /** The control plane has no more use for the attempt: its end is known, or it is not the current one any more. */
@@ -140,8 +139,12 @@ export class Agent {
   }
 
   async #putAside(runner: TaskRunner): Promise<void> {
-    const gone = runner.isGone || (await runner.fence()) === 'gone';
-    if (!gone) return;
+    if (!runner.isGone) {
+      if ((await runner.fence()) === 'unkillable') await this.#waitUntilGone(runner);
+      if (this.#closed.signal.aborted) return;
+      // Its end may have been told with processes left, by this agent or by one before it.
+      this.#reporter.release(runner.attempt.key);
+    }
     if (runner.port !== null) this.#context.ports.release(runner.port);
     await retireAttempt(this.#context.host, this.#context.directory, runner.attempt);
   }
@@ -153,16 +156,11 @@ export class Agent {
   }
 
   /** What could not be killed keeps its devices until it is seen gone. */
-  async #releaseWhenGone(runner: TaskRunner): Promise<void> {
+  async #waitUntilGone({ attempt: { mark, directory } }: TaskRunner): Promise<void> {
     const { host } = this.#context;
-    const { mark, directory, key } = runner.attempt;
-    for (;;) {
+    while (!this.#closed.signal.aborted) {
       await sleep(host.timers, 5000, this.#closed.signal);
-      if (this.#closed.signal.aborted) return;
-      const left = await host.processes.findMarked({ mark, directory, leader: null });
-      if (left.length > 0) continue;
-      this.#reporter.release(key);
-      return;
+      if ((await host.processes.findMarked({ mark, directory, leader: null })).length === 0) return;
     }
   }
 
