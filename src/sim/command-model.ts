@@ -76,7 +76,7 @@ function perform(
   if (port !== null) world.schedule(program.lastsMs / 4, () => process.alive && machine.listening.add(port));
   for (const child of program.children) startChild(options, process, child);
   world.schedule(program.lastsMs / 2, () => process.alive && writeOutputs(options, program));
-  world.schedule(program.lastsMs, () => {
+  world.schedule(program.lastsMs + program.stuckMs, () => {
     if (!process.alive) return;
     const attempt = Number(launch.env.RUNYARD_ATTEMPT ?? '1');
     finish(
@@ -93,6 +93,7 @@ function onTerm(
   program: Program | null,
   finish: (exit: Exit) => void,
 ): void {
+  if (process.unkillableUntilMs > machine.world.nowMs) return;
   switch (program?.onTerm ?? 'die') {
     case 'die':
       finish({ code: null, signal: 15 });

@@ -9,7 +9,7 @@ export interface Program {
   readonly children: readonly Child[];
   /** Files that it writes into its work directory at half its time. */
   readonly writes: readonly string[];
-  /** SIGKILL takes this long to end it. */
+  /** It hangs this long at its end, and no signal ends it before. */
   readonly stuckMs: number;
 }
 
