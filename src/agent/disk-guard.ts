@@ -1,7 +1,8 @@
 import { sleep } from '../host/clock.ts';
 import type { Host } from '../host/host.ts';
 
-const lowBytes = 64 * 1024 * 1024;
+/** With less room than this nothing is started. */
+export const roomToStartBytes = 64 * 1024 * 1024;
 const ballastBytes = 256 * 1024 * 1024;
 const plentyBytes = 4 * ballastBytes;
 const lookMs = 5000;
@@ -22,7 +23,7 @@ export async function createDiskGuard(host: Host, directory: string): Promise<Di
   const guard: DiskGuard = {
     async waitForRoom(signal) {
       while (!signal.aborted) {
-        if ((await host.files.freeBytes(directory)) >= lowBytes) return;
+        if ((await host.files.freeBytes(directory)) >= roomToStartBytes) return;
         await guard.giveUpBallast();
         await sleep(host.timers, lookMs, signal);
       }
