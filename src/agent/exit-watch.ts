@@ -39,30 +39,33 @@ interface Target {
 export async function createExitWatch(options: { host: Host; bell: string }): Promise<ExitWatch> {
   const { host, bell } = options;
   const targets = new Set<Target>();
-  const look = async (target: Target): Promise<void> => {
+  const look = async (target: Target, because: 'rang' | 'polled'): Promise<void> => {
     try {
-      const end = await findEnd(host, target);
+      const end = await findEnd(host, target, because);
       if (end === null || !targets.delete(target)) return;
       target.resolve(end);
     } catch (error) {
       if (targets.delete(target)) target.reject(error);
     }
   };
-  const lookAt = async (chosen: readonly Target[]): Promise<void> => {
-    for (const target of chosen) await look(target);
+  const lookAt = async (chosen: readonly Target[], because: 'rang' | 'polled'): Promise<void> => {
+    for (const target of chosen) await look(target, because);
   };
   const readBell = await createBellReader(host, bell);
   const onRing = serialised(async () => {
     // A bell that cannot be read says as much as one that rang for all: each target's own records tell the rest.
     const rung = await readBell().catch(() => null);
-    await lookAt([...targets].filter((target) => rung?.has(target.directory) ?? true));
+    await lookAt(
+      [...targets].filter((target) => rung?.has(target.directory) ?? true),
+      'rang',
+    );
   });
   const unwatch = host.files.watch(bell, onRing);
   let closed = false;
   let cancelPoll = (): void => {};
   const schedulePoll = (): void => {
     if (closed) return;
-    cancelPoll = host.timers.after(pollMs, () => void lookAt([...targets]).then(schedulePoll));
+    cancelPoll = host.timers.after(pollMs, () => void lookAt([...targets], 'polled').then(schedulePoll));
   };
   schedulePoll();
 
@@ -71,7 +74,7 @@ export async function createExitWatch(options: { host: Host; bell: string }): Pr
       new Promise((resolve, reject) => {
         const added: Target = { ...target, sinceMs: host.clock.bootMs(), shim: null, resolve, reject };
         targets.add(added);
-        void look(added);
+        void look(added, 'rang');
       }),
     close: () => {
       closed = true;
@@ -81,9 +84,10 @@ export async function createExitWatch(options: { host: Host; bell: string }): Pr
   };
 }
 
-/** Null while it runs. */
-async function findEnd(host: Host, target: Target): Promise<End | null> {
+/** Null while it runs. Of one that did not ring, a shim that lives says enough: the poll costs little then. */
+async function findEnd(host: Host, target: Target, because: 'rang' | 'polled'): Promise<End | null> {
   const place = { files: host.files, directory: target.directory, label: target.label };
+  if (because === 'polled' && target.shim !== null && (await host.processes.isAlive(target.shim))) return null;
   const exit = await readExitRecord(place);
   if (exit !== null) return { kind: 'ended', exit };
   if (target.shim === null) {

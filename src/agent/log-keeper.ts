@@ -27,10 +27,14 @@ const longestPauseMs = 2000;
 export async function keepLogs({ host, directory, label, limits, signal }: LogKeeperOptions): Promise<void> {
   const place = { files: host.files, directory, label };
   const noteTimes = createLogTimes({ host, directory, label });
+  let mayBeLong = true;
   for (let pauseMs = shortestPauseMs; ; ) {
     const isLast = signal.aborted;
     const grew = await noteTimes();
-    for (const stream of ['out', 'err'] as const) await rotateLog({ ...place, stream }, limits);
+    if (grew || mayBeLong) {
+      for (const stream of ['out', 'err'] as const) await rotateLog({ ...place, stream }, limits);
+    }
+    mayBeLong = false;
     if (isLast) return;
     pauseMs = grew ? shortestPauseMs : Math.min(pauseMs * 2, longestPauseMs);
     await sleep(host.timers, pauseMs, signal);

@@ -22,7 +22,7 @@ const blockBytes = 4096;
  */
 export async function rotateLog(place: LogPlace, limits: RotationLimits): Promise<Rotation> {
   const live = await place.files.stat(livePath(place));
-  if (live === null) return 'not-due';
+  if (live === null || live.sizeBytes <= limits.segmentBytes) return 'not-due';
   const before = await listSegments(place);
   const startBytes = before.at(-1)?.endBytes ?? 0;
   if (live.sizeBytes - startBytes <= limits.segmentBytes) return 'not-due';

@@ -6,8 +6,11 @@ export function isSupervised({ restart, startup, liveness, readiness }: Settings
   return restart.policy !== 'never' || startup !== null || liveness !== null || readiness !== null;
 }
 
-/** What has a port is ready when that accepts connections, unless it says otherwise. */
-const usualReadiness: Probe = { ...probeDefaults, ask: { kind: 'tcp' }, intervalMs: 2000 };
+/**
+ * What has a port is ready when that accepts connections, unless it says otherwise. The first time is noticed at once
+ * (port-watch.ts); after that the usual interval will do, at which even many replicas cost next to nothing.
+ */
+const usualReadiness: Probe = { ...probeDefaults, ask: { kind: 'tcp' } };
 
 /** What is asked of a command; `port` is null where it has none. */
 export function probesOf({ startup, liveness, readiness }: Settings, port: number | null): Probes {

@@ -9,10 +9,10 @@ import {
   readlinkSync,
   realpathSync,
   rmdirSync,
-  rmSync,
   statfsSync,
   statSync,
   symlinkSync,
+  unlinkSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { compareByBytes } from '../byte-order.ts';
@@ -91,7 +91,7 @@ async function removeAny(path: string): Promise<void> {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
   if (stats.isDirectory() || stats.size > synchronousBytes) await promises.rm(path, { recursive: true, force: true });
-  else rmSync(path, { force: true });
+  else onPath(path, () => unlinkSync(path), undefined);
 }
 
 const synchronousBytes = 256 * 1024;

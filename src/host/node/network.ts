@@ -35,9 +35,12 @@ function canListen(port: number, host: string): Promise<boolean> {
   });
 }
 
+/** IPv6 is tried when IPv4 did not accept: nearly all servers listen on both, and are asked often. */
 async function canConnect(port: number, timeoutMs: number): Promise<boolean> {
-  const tries = ['127.0.0.1', '::1'].map((host) => connectOnce(port, host, timeoutMs));
-  return (await Promise.all(tries)).includes(true);
+  const endsAt = performance.now() + timeoutMs;
+  if (await connectOnce(port, '127.0.0.1', timeoutMs)) return true;
+  const leftMs = endsAt - performance.now();
+  return leftMs > 1 && connectOnce(port, '::1', leftMs);
 }
 
 function connectOnce(port: number, host: string, timeoutMs: number): Promise<boolean> {
