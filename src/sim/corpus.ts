@@ -14,5 +14,7 @@ export const corpus: readonly KeptSeed[] = [
   { seed: 213, found: 'a step under which its attempt was put aside ended the agent' },
   { seed: 382, found: 'after a power loss and a failed join an attempt started a second time' },
   { seed: 12, found: 'an agent that died between two folders left an attempt without its work directory' },
+  { seed: 135, found: 'what could not be killed was never put aside once it was gone' },
+  { seed: 167, found: 'an agent did not release what the agent before it could not kill' },
   { seed: 217, found: 'the same, in a third attempt' },
 ];

@@ -49,9 +49,12 @@ export class SimClient {
     const log = await openSimLog(this.#cluster, life);
     const plane = await ControlPlane.open(log, life.host, life.fail);
     const context: ClientContext = { cluster: this.#cluster, life, plane };
+    // Some wait for what happens; the others look when they want something.
+    if (random.happens(0.5)) plane.subscribe(() => {});
     for (;;) {
       await sleep(life.host.timers, random.between(20, 5000));
       try {
+        if (this.isCalm) await plane.catchUp();
         await this.#act(context);
       } catch (error) {
         const { isExpected, text } = describeFault(error);
