@@ -127,7 +127,7 @@ function describeTask(fact: TaskFact): string {
     case 'ReadinessChanged':
       return fact.ready ? 'is ready' : `is not ready${fact.reason === null ? '' : `: ${fact.reason}`}`;
     case 'Restarted':
-      return `was restarted (${fact.restarts} so far) after it ${fact.lastFailure}`;
+      return `was restarted (${fact.restarts} so far): ${fact.lastFailure}`;
     case 'EndpointOpened':
       return `accepts connections at ${fact.endpoint}`;
     case 'JobExited':

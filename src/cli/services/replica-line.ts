@@ -54,9 +54,16 @@ function wasReady({ tasks }: ReplicaView): boolean {
 
 function reasonOf(replica: ReplicaView): string {
   const failure = lastFailureOf(replica);
-  const said = (replica.reason ?? '').replace(/^not ready: /, '');
+  const said = withoutOldCount((replica.reason ?? '').replace(/^not ready: /, ''));
   const restarts = restartsOf(replica).replace(/^, /, '');
   const parts = [said === '' ? (steps[phaseOf(replica).kind] ?? '') : said, restarts];
-  if (failure !== null && !said.includes(failure)) parts.push(`the last ${failure}`);
+  if (failure !== null && !said.includes(failure)) parts.push(`last: ${failure}`);
   return parts.filter(Boolean).join(', ');
+}
+
+/** A reason is told once for each cause, and not each time that a probe fails again: its count would soon be wrong. */
+function withoutOldCount(reason: string): string {
+  return reason.replace(/^startup (\d+) of (\d+), /, (whole, count, most) =>
+    count === most ? whole : 'startup probe: ',
+  );
 }

@@ -26,16 +26,14 @@ export function troubleOf({ reason, state }: ServiceView): string | null {
 /** `llm  revision 4 → 5   replicas 2   surge 1, unavailable 0`. */
 export function headLine(view: ServiceView): string {
   const { name, desired, rollout, revision } = view;
-  const way =
-    rollout === null || rollout.from === rollout.to
-      ? `revision ${revision}`
-      : `revision ${rollout.from} → ${rollout.to}`;
+  const isMove = rollout !== null && rollout.from !== rollout.to && rollout.state !== 'rolled-back';
+  const way = isMove ? `revision ${rollout.from} → ${rollout.to}` : `revision ${revision}`;
   const bounds = boundsOf(view);
   return `${name}  ${way}   replicas ${desired}${bounds === null ? '' : `   ${bounds}`}`;
 }
 
 function boundsOf({ replicas, rollout, revision }: ServiceView): string | null {
-  if (rollout === null || rollout.from === rollout.to) return null;
+  if (rollout === null || rollout.from === rollout.to || rollout.state === 'rolled-back') return null;
   const settings = (replicas.find((one) => one.revision === revision) ?? replicas[0])?.settings;
   if (settings === undefined) return null;
   return `surge ${settings.rollout.maxSurge}, unavailable ${settings.rollout.maxUnavailable}`;
@@ -61,8 +59,10 @@ function replicaLines({ replicas }: ServiceView, nowMs: number): readonly FrameL
 export function progressLine(view: ServiceView, nowMs: number): string {
   const { rollout, desired, ready } = view;
   if (rollout === null) return `${ready} of ${desired} ready`;
+  if (rollout.state === 'rolled-back') return `${ready} of ${desired} ready · rolled back from revision ${rollout.to}`;
   const parts = [`updated ${rollout.updated} of ${desired}`];
   if (rollout.state === 'paused') parts.push(rollout.reason ?? 'paused');
+  if (rollout.state === 'failed') parts.push('failed');
   if (rollout.state === 'progressing' && rollout.deadlineAt !== null) {
     const leftMs = Math.max(0, Date.parse(rollout.deadlineAt) - nowMs);
     parts.push(`deadline in ${describeDuration(Math.ceil(leftMs / 1000) * 1000).replace('.0 s', ' s')}`);

@@ -42,7 +42,7 @@ function replicasTable({ replicas }: ServiceView, nowMs: number, width: number |
     const { word, detail } = replicaLine(replica, nowMs);
     const endpoints = replica.tasks.flatMap(({ endpoint }) => (endpoint === null ? [] : [endpoint]));
     const failure = lastFailureOf(replica);
-    const why = word === 'ready' ? (failure === null ? '' : `the last run ${failure}`) : detail;
+    const why = word === 'ready' ? (failure === null ? '' : `last: ${failure}`) : detail;
     return [
       replica.id,
       String(replica.revision),

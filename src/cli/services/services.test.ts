@@ -58,7 +58,7 @@ updated 1 of 2 · deadline in 9 min 12 s`);
     });
     expect(pictureOf(view)).toBe(`llm  revision 5   replicas 2
   llm-9v3kzt  rev 5  waiting    needs 1 GPU, all taken where it fits
-  llm-4tq8ws  rev 5  not ready  port 4 refused, 3 restarts, the last exited with code 1
+  llm-4tq8ws  rev 5  not ready  port 4 refused, 3 restarts, last: exited with code 1
   llm-c81d0m  rev 5  ready      up 14 s, 1 restart
   llm-0ppq2e  rev 5  starting   in setup
   llm-aaaaaa ended: cannot start: ./serve: No such file or directory; replaced in 0.7 s
@@ -121,7 +121,7 @@ chat  WAITING   0/2    1         no node is running`);
   });
 
   it('fit 80 columns, with restarts and the last failure of each replica [X7] [X27]', () => {
-    const task = { restarts: 2, lastFailure: 'was killed by signal 9', endpoint: '127.0.0.1:41873' };
+    const task = { restarts: 2, lastFailure: 'killed by signal 9', endpoint: '127.0.0.1:41873' };
     const view = serviceView({
       rollout: rolloutView({ state: 'done', updated: 2, deadlineAt: null }),
       replicas: [replicaView('llm-9v3kzt', { ready: true, task }), replicaView('llm-4tq8ws', { ready: true })],
@@ -136,8 +136,8 @@ chat  WAITING   0/2    1         no node is running`);
   owner     ada, project default
 
 REPLICA     REV  STATE  NODE    RESTARTS  ENDPOINT         WHY
-llm-9v3kzt  5    ready  laptop  2         127.0.0.1:41873  the last run was
-                                                           killed by signal 9
+llm-9v3kzt  5    ready  laptop  2         127.0.0.1:41873  last: killed by
+                                                           signal 9
 llm-4tq8ws  5    ready  laptop  0         –
 
 WHEN      WHAT HAPPENED

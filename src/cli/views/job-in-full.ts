@@ -35,7 +35,7 @@ function supervisionFact({ settings, tasks }: JobView): readonly [string, string
   if (settings.restart.policy === 'never') return null;
   const restarts = tasks.reduce((sum, task) => sum + task.restarts, 0);
   const failure = tasks.find((task) => task.lastFailure !== null)?.lastFailure ?? null;
-  return ['restarts', failure === null ? String(restarts) : `${restarts}, the last after it ${failure}`];
+  return ['restarts', failure === null ? String(restarts) : `${restarts}, last: ${failure}`];
 }
 
 function tasksTable(view: JobView, width: number | null): string {
