@@ -49,19 +49,6 @@ export function createVirtualFiles(options: FilesOptions): Files {
         },
         kindOf(given.sync),
       ),
-    createDirectory: (path, { mode }) =>
-      call(path, (disk) => {
-        if (disk.place(path).node !== null) return false;
-        disk.makeFolder(path, mode);
-        return true;
-      }),
-    removeEmptyDirectory: (path) =>
-      call(path, (disk) => {
-        const node = disk.find(path, { follow: false });
-        if (node?.kind !== 'directory' || node.children.size > 0) return false;
-        disk.remove(path);
-        return true;
-      }),
     rename: (from, to, given = {}) =>
       call(
         from,
@@ -81,6 +68,7 @@ export function createVirtualFiles(options: FilesOptions): Files {
     realPath: (path) => call(path, (disk) => realPath(disk, path)),
     chmod: (path, mode) => call(path, (disk) => disk.chmod(path, mode)),
     setTimes: (path, mtimeMs) => call(path, (disk) => disk.setTimes(path, mtimeMs)),
+    ...folderCalls(call),
     ...bulkCalls(call),
     punchHole: (path) => call(path, () => false),
     reserve: (path, sizeBytes) => call(path, (disk) => disk.reserve(path, sizeBytes)),
@@ -90,6 +78,24 @@ export function createVirtualFiles(options: FilesOptions): Files {
 }
 
 type Call = <T>(path: string, effect: (disk: Disk) => T, kind?: 'call' | 'sync') => Promise<T>;
+
+function folderCalls(call: Call): Pick<Files, 'createDirectory' | 'removeEmptyDirectory'> {
+  return {
+    createDirectory: (path, { mode }) =>
+      call(path, (disk) => {
+        if (disk.place(path).node !== null) return false;
+        disk.makeFolder(path, mode);
+        return true;
+      }),
+    removeEmptyDirectory: (path) =>
+      call(path, (disk) => {
+        const node = disk.find(path, { follow: false });
+        if (node?.kind !== 'directory' || node.children.size > 0) return false;
+        disk.remove(path);
+        return true;
+      }),
+  };
+}
 
 function bulkCalls(call: Call): Pick<Files, 'copyFile' | 'lstatMany' | 'readMany' | 'writeMany'> {
   const first = (paths: readonly string[]): string => paths[0] ?? '/';
