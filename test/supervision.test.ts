@@ -210,10 +210,10 @@ describe('the health of a supervised command', () => {
       liveness: probe({ ask: { kind: 'http', path: '/' }, failures: 1, timeoutMs: 2000 }),
       restart: { backoff: { initialMs: 300, maxMs: 300 } },
     });
-    await taskWhen(job, (one) => one.ready === true);
+    const { endpoint } = await taskWhen(job, (one) => one.ready === true && one.endpoint !== null);
     await killNine(job, 1);
-    const task = await taskWhen(job, (one) => one.ready === true && one.restarts > 0);
-    expect(task).toMatchObject({ restarts: 1, lastFailure: 'killed by signal 9' });
+    const task = await taskWhen(job, (one) => one.ready === true && one.endpoint !== null && one.restarts > 0);
+    expect(task).toMatchObject({ restarts: 1, lastFailure: 'killed by signal 9', endpoint });
     await job.stop({ graceMs: 0 });
     await job.wait();
   });

@@ -6,7 +6,7 @@ import type { TaskEvent } from '../../core/job/facts.ts';
 
 /** Runs the setup command, unless one like it has completed on this node and may be used again. */
 export const setup: StepWork = async (context) => {
-  const { host, attempt, order, setupShelf } = context;
+  const { attempt, order, setupShelf } = context;
   const folder = await setupShelf.folderFor(order.task, attempt.workdir);
   if (folder === null) return runSetup(context, null);
   const giveOn = await setupShelf.takeTurn(folder);

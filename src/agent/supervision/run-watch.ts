@@ -62,7 +62,9 @@ export function watchRun(options: RunWatchOptions): () => void {
     health: adoptHealth(state().health),
     startedMs,
     ask: (kind, probe, isLast) => {
-      const mayLook = isLast && !state().isOpen;
+      const { isOpen, told } = state();
+      const mayBeTold = told === null && host.clock.bootMs() - startedMs >= firstReasonMs;
+      const mayLook = !isOpen && (mayBeTold || (isLast && kind !== 'readiness'));
       return askProbe({ ...subject, listening: mayLook ? listening : nowhere }, kind, probe);
     },
     onHealth,
