@@ -6,6 +6,11 @@ export interface Context {
   readonly output: Output;
   /** Absolute; it may not exist yet. */
   readonly home: string;
+  /**
+   * Resolves once whoever reads has taken what was printed, so that a slow reader holds up the reading of a log and not
+   * its bytes in memory. Absent where output takes everything at once.
+   */
+  readonly drained?: () => Promise<void>;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** How this program is started again, for a daemon: `[node, yard.js]`. */

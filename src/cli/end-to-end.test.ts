@@ -194,7 +194,45 @@ it.concurrent('previews with origins and submits nothing [X33]', async () => {
   await inPlace(async ({ yard }) => {
     const { code, stdout } = await yard('run', '--no-workspace', '--dry-run', '--memory', '1GiB', '--', 'true');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/resources\.memory +"1GiB" +--memory/);
+    expect(stdout).toMatch(/resources\.memory +--memory +"1GiB"/);
     expect((await yard('jobs', '--json', '--all')).stdout).toBe('[]\n');
+  });
+});
+
+describe.concurrent('yard apply with no node running', () => {
+  const web = '[service]\nname = "web"\nrun = "sleep 60"\n';
+
+  it('records services and profiles in order, and says what they wait for [X20]', async () => {
+    await inPlace(async ({ yard, directory }) => {
+      writeFileSync(join(directory, 'big.toml'), '[profile]\nname = "big"\nreplicas = 3\n');
+      writeFileSync(join(directory, 'web.toml'), `profile = "big"\n${web}`);
+      const { code, stdout, stderr } = await yard('apply', 'big.toml', 'web.toml');
+      expect([code, stdout]).toEqual([0, 'big  revision 1\nweb  revision 1\n']);
+      expect(stderr).toBe('web waits: no node is running here\n  yard up\n');
+      expect((await yard('apply', 'big.toml', 'web.toml')).stdout).toBe('big  unchanged\nweb  unchanged\n');
+      expect((await yard('services')).stdout).toMatch(/web +UPDATING +0\/3 +1 +.*no node is running/);
+      expect((await yard('explain', 'web')).stdout).toMatch(/replicas +profile big@1 +3\n/);
+    });
+  });
+
+  it('applies nothing where one of the files is wrong, and names its line [R4.9] [U7]', async () => {
+    await inPlace(async ({ yard, directory }) => {
+      writeFileSync(join(directory, 'web.toml'), web);
+      const write = (text: string): void => writeFileSync(join(directory, 'wrong.toml'), text);
+      write(`${web}[profile]\nreplicas = 1.5\n`);
+      const wrong = await yard('apply', 'web.toml', 'wrong.toml');
+      expect([wrong.code, wrong.stdout]).toEqual([1, '']);
+      expect(wrong.stderr).toContain('  wrong.toml:5  replicas = 1.5\n                ^^^^^^^^\n');
+      write(`${web}env = { TOKEN = { secret = "hf" } }\n`);
+      expect((await yard('apply', 'wrong.toml')).stderr).toContain(
+        'error: secret "hf" is not set (wrong.toml:4 env.TOKEN)\n',
+      );
+      write('[job]\nname = "a"\nrun = "b"\n');
+      expect((await yard('apply', 'wrong.toml')).stderr).toContain('  yard submit takes jobs\n');
+      expect((await yard('apply', 'nowhere.toml')).code).toBe(2);
+      expect((await yard('services', '--json')).stdout).toBe('[]\n');
+      expect((await yard('services', 'scale', 'web', 'two')).code).toBe(2);
+      expect((await yard('services', 'web')).stderr).toContain('there is no service "web"\n  yard apply its file');
+    });
   });
 });

@@ -7,7 +7,7 @@ import { refuse } from '../core/refusal.ts';
 import { type Context, flagOption, type Options, textOption } from './context.ts';
 import { failed, notItsOwn } from './exit-code.ts';
 import { chooseOutput } from './output/choose.ts';
-import { createNodeStreams } from './output/node-streams.ts';
+import { createNodeStreams, drained } from './output/node-streams.ts';
 import type { Output } from './output/output.ts';
 import { parseArguments } from './program.ts';
 import { codeOfError, reportOf } from './report-error.ts';
@@ -75,6 +75,7 @@ function createSession(output: Output, home: string): { readonly context: Contex
   const context: Context = {
     output,
     home,
+    drained,
     get cwd() {
       return currentDirectory();
     },

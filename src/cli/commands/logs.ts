@@ -42,6 +42,7 @@ async function showChunks(
     const { task, step, stream, atMs, text, bytes } = chunk;
     const piece = { job: task.job, label: label(chunk), step, stream, atMs, text, bytes, timestamps };
     context.output.log({ ...piece, target: 'stdout' });
+    await context.drained?.();
   }
 }
 

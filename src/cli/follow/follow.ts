@@ -126,6 +126,7 @@ async function streamLogs(
       timestamps: false,
       target: chunk.step === 'run' && chunk.stream === 'stdout' ? 'stdout' : 'stderr',
     });
+    await context.drained?.();
   }
   options.setupLogRead();
 }

@@ -16,6 +16,21 @@ export function createNodeStreams(options: NodeStreamsOptions): Streams {
   return { stdout, stderr, color: !noColor && stdout.isTerminal && stderr.isTerminal };
 }
 
+/** Resolves when neither stream holds anything back; one that has gone holds nothing. */
+export async function drained(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    if (!stream.writableNeedDrain || stream.destroyed) continue;
+    await new Promise<void>((resolve) => {
+      const events = ['drain', 'close', 'error'] as const;
+      const done = (): void => {
+        for (const event of events) stream.off(event, done);
+        resolve();
+      };
+      for (const event of events) stream.on(event, done);
+    });
+  }
+}
+
 function createSink(name: 'stdout' | 'stderr', { onClosed, onLost }: NodeStreamsOptions): Sink {
   const stream = process[name];
   let open = true;

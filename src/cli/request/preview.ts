@@ -21,14 +21,15 @@ export async function showPreview(context: Context, client: RunyardClient, submi
   return 0;
 }
 
-/** What only services have is left out where nobody set it. */
+/** What only services have is left out for a job where nobody set it. Values come last: they may be long, and wrap. */
 export function settingsTable(settings: readonly SettingView[], width: number | null): string {
+  const staysUp = settings.some(({ key, value }) => key === 'kind' && value === '"service"');
   const shown = settings.filter(
-    ({ key, origin }) => origin !== 'built-in' || !serviceKeys.has(key.split('.')[0] ?? ''),
+    ({ key, origin }) => staysUp || origin !== 'built-in' || !serviceKeys.has(key.split('.')[0] ?? ''),
   );
   return layoutTable(
-    ['KEY', 'VALUE', 'FROM'],
-    shown.map(({ key, value, origin }) => [key, value, origin]),
+    ['KEY', 'FROM', 'VALUE'],
+    shown.map(({ key, value, origin }) => [key, origin, value]),
     width,
   );
 }
