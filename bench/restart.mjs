@@ -1,7 +1,7 @@
 // From `kill -9` of a service to the first thing that its new process does, beside other keepers of services.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { print, printSkipped } from './measure.mjs';
+import { interleave, print, printSkipped } from './measure.mjs';
 import { readStamp, supervisors } from './supervisors.mjs';
 
 const kills = 10;
@@ -11,32 +11,42 @@ const longestMs = 10_000;
 
 export async function run(bench) {
   for (const count of [1, 50]) {
-    let ours = null;
-    for (const [name, start] of Object.entries(supervisors)) {
-      const supervisor = await start(bench, count);
-      const title = `${name}, ${count === 1 ? 'one service' : `one of ${count}`}`;
-      if (supervisor === null) {
-        printSkipped(title, `${name} is not installed (bench/peers.sh install)`);
-        continue;
-      }
-      const figures = await killAgainAndAgain(supervisor);
-      await supervisor.end();
-      print(title, figures, { unit: 'ms', ratioTo: ours });
-      ours ??= figures;
+    const running = await startAll(bench, count);
+    const figures = await interleave(
+      kills,
+      Object.fromEntries(running.map((supervisor) => [supervisor.name, () => killOnce(supervisor)])),
+    );
+    for (const supervisor of running) await supervisor.end();
+    const ours = figures.yard;
+    for (const name of Object.keys(supervisors)) {
+      const title = titleOf(name, count);
+      if (figures[name] === undefined) printSkipped(title, `${name} is not installed (bench/peers.sh install)`);
+      else print(title, figures[name], { unit: 'ms', ratioTo: name === 'yard' ? null : ours });
     }
   }
 }
 
-async function killAgainAndAgain({ stamps }) {
-  const figures = [];
-  for (let turn = 0; turn < kills; turn += 1) {
-    await sleep(lifeMs);
-    const { pid } = readStamp(stamps, 's1');
-    const killedAtMs = wallMs();
-    process.kill(pid, 'SIGKILL');
-    figures.push((await nextStamp(stamps, pid, killedAtMs)) - killedAtMs);
+/** All of them at once, each with so many services: a noisy moment then meets all of them. */
+async function startAll(bench, count) {
+  const running = [];
+  for (const start of Object.values(supervisors)) {
+    const supervisor = await start(bench, count);
+    if (supervisor !== null) running.push(supervisor);
   }
-  return figures;
+  return running;
+}
+
+function titleOf(name, count) {
+  return `${name}, ${count === 1 ? 'one service' : `one of ${count}`}`;
+}
+
+/** Kills a service that has lived for long enough; gives the milliseconds until its next process has stamped. */
+async function killOnce({ stamps }) {
+  const { pid, atMs } = readStamp(stamps, 's1');
+  await sleep(Math.max(0, atMs + lifeMs - Date.now()));
+  const killedAtMs = wallMs();
+  process.kill(pid, 'SIGKILL');
+  return (await nextStamp(stamps, pid, killedAtMs)) - killedAtMs;
 }
 
 /** When the next process started, by its own clock. It is looked for seldom, so that looking takes nothing from it. */
