@@ -55,6 +55,19 @@ async function narrate(
 }
 
 describe('the way of a job, as it is told', () => {
+  it('has a line for each restart of work that stays up, with its cause [X1] [X7]', async () => {
+    const run = (restarts: number): JobView => {
+      const lastFailure = restarts === 0 ? null : 'exited with code 3';
+      return jobView({ state: 'RUNNING', attempt: 1, tasks: [taskView({ restarts, lastFailure })] });
+    };
+    expect(await narrate([run(0), run(1), run(1), run(2)])).toBe(
+      `digits-k3f9q2  running on laptop
+digits-k3f9q2  restart 1           exited with code 3
+digits-k3f9q2  restart 2           exited with code 3
+`,
+    );
+  });
+
   it('has a line for setup and one for where it runs, each once [S3]', async () => {
     const ended = jobView({ state: 'COMPLETED', outcome: exitOutcome({ exitCode: 0, signal: null }) });
     const views = [

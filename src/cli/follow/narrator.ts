@@ -30,6 +30,7 @@ export function createNarrator(options: NarratorOptions): Narrator {
   let phaseSinceMs = nowMs();
   let timer: ReturnType<typeof setInterval> | null = null;
   let said = '';
+  let restarts = 0;
 
   const stopTimer = (): void => {
     if (timer !== null) clearInterval(timer);
@@ -46,6 +47,9 @@ export function createNarrator(options: NarratorOptions): Narrator {
 
   const tell = async (view: JobView): Promise<void> => {
     const next = phaseOf(view);
+    const count = restartsOf(view);
+    if (count > restarts) output.status(restartLine(view, count));
+    restarts = count;
     if (JSON.stringify(next) === JSON.stringify(phase)) return;
     const before = phase;
     if (before?.kind !== next.kind) {
@@ -120,6 +124,17 @@ function attemptLine(view: JobView): StatusLine {
   const cause = view.tasks.find((task) => task.lastFailure !== null)?.lastFailure ?? '';
   const document = { kind: 'attempt', job: view.id, attempt: view.attempt, lastFailure: cause };
   return { id: view.id, label: `attempt ${view.attempt}`, detail: cause, tone: 'waiting', document };
+}
+
+/** In place, on its node: the attempt goes on. */
+function restartsOf({ tasks }: JobView): number {
+  return tasks.reduce((sum, task) => sum + task.restarts, 0);
+}
+
+function restartLine({ id, tasks }: JobView, count: number): StatusLine {
+  const cause = tasks.find((task) => task.lastFailure !== null)?.lastFailure ?? '';
+  const document = { kind: 'restart', job: id, restarts: count, lastFailure: cause };
+  return { id, label: `restart ${count}`, detail: cause, tone: 'waiting', document };
 }
 
 function arrayLine({ id, array }: JobView, hint: string | null): StatusLine {
