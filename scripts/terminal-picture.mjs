@@ -42,28 +42,30 @@ function drawLine(line, row) {
 }
 
 function drawSpan(text, x, y, { fill, bold, dim }) {
-  const look = [fill && `fill="${fill}"`, bold && 'font-weight="600"', dim && 'opacity="0.6"'].filter(Boolean).join(' ');
+  const look = [fill && `fill="${fill}"`, bold && 'font-weight="600"', dim && 'opacity="0.6"']
+    .filter(Boolean)
+    .join(' ');
   const length = `textLength="${([...text].length * cell.width).toFixed(1)}" lengthAdjust="spacingAndGlyphs"`;
-  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${length} ${look}>${escape(text)}</text>`;
+  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${length} ${look}>${escapeXml(text)}</text>`;
 }
 
 function applyCodes(style, codes) {
-  return codes.reduce((now, code) => {
-    if (code === 0) return { fill: null, bold: false, dim: false };
-    if (code === 1) return { ...now, bold: true };
-    if (code === 2) return { ...now, dim: true };
-    if (code === 22) return { ...now, bold: false, dim: false };
-    if (code === 39) return { ...now, fill: null };
-    if (code >= 30 && code <= 37) return { ...now, fill: palette[code - 30] };
-    if (code >= 90 && code <= 97) return { ...now, fill: palette[code - 90] };
-    return now;
-  }, style);
+  let { fill, bold, dim } = style;
+  for (const code of codes) {
+    if (code === 0 || code === 39) fill = null;
+    if (code === 0 || code === 22) [bold, dim] = [false, false];
+    if (code === 1) bold = true;
+    if (code === 2) dim = true;
+    if (code >= 30 && code <= 37) fill = palette[code - 30];
+    if (code >= 90 && code <= 97) fill = palette[code - 90];
+  }
+  return { fill, bold, dim };
 }
 
 function strip(line) {
   return line.replace(/\u001b\[[0-9;]*m/g, '').replace(/\u001b[()][A-Z0-9]/g, '');
 }
 
-function escape(text) {
+function escapeXml(text) {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
