@@ -65,14 +65,13 @@ export function takeClaim(place: RecordPlace, nonce: string): Promise<boolean> {
  * Clears away what a start left whose end has been dealt with, so that the next start of this label finds nothing old.
  * The logs stay: all runs write to the same.
  */
-export async function clearRecords(place: RecordPlace, nonce: string): Promise<void> {
-  const old = [
-    recordPath(place, 'exit.json'),
-    recordPath(place, 'run.json'),
-    recordPath(place, 'begun'),
-    recordPath(place, `launch.${nonce}`),
-    claimPath(place, nonce),
-  ];
+export async function clearRecords(place: RecordPlace): Promise<void> {
+  for (const ending of ['exit.json', 'run.json']) await place.files.remove(recordPath(place, ending));
+}
+
+/** Removes what is left of such a start and in nobody's way. */
+export async function tidyStart(place: RecordPlace, nonce: string): Promise<void> {
+  const old = [recordPath(place, 'begun'), recordPath(place, `launch.${nonce}`), claimPath(place, nonce)];
   for (const path of old) await place.files.remove(path);
 }
 

@@ -6,7 +6,7 @@ import { sleep } from '../../host/clock.ts';
 import { HostError } from '../../host/files.ts';
 import { environmentOf } from '../environment.ts';
 import { type ProcessEnd, runProcess } from '../process-step.ts';
-import { clearRecords, readExitRecord, readStartRecord, type RecordPlace } from '../records.ts';
+import { clearRecords, readExitRecord, readStartRecord, type RecordPlace, tidyStart } from '../records.ts';
 import type { StepWork, TaskContext } from '../task-context.ts';
 import { probeMark } from './ask-probe.ts';
 import { whyItCannotStart } from './cannot-start.ts';
@@ -74,7 +74,8 @@ class Supervisor {
     }
     if (start !== null && !this.#isAdopting) {
       if (this.#isOtherBoot) return rebooted;
-      await clearRecords(this.#place, start.nonce);
+      await clearRecords(this.#place);
+      await tidyStart(this.#place, start.nonce);
     }
     const { history, lastFailure } = this.#state;
     // The agent before may have died before it could tell; told twice it changes nothing.
@@ -146,6 +147,7 @@ class Supervisor {
     this.#hasStarted = true;
     if (this.#untold !== null) tell(this.#untold);
     this.#untold = null;
+    if (this.#state.dealtWith !== null) tidyStart(this.#place, this.#state.dealtWith).catch(fail);
     if (this.#state.startedMs === null) this.#change({ startedMs: host.clock.bootMs() }, true);
     return watchRun({
       context: this.#context,
@@ -244,7 +246,7 @@ class Supervisor {
     );
     await this.#saveSurely();
     if (signal.aborted) return null;
-    if (start !== null) await clearRecords(this.#place, start.nonce);
+    await clearRecords(this.#place);
     if (lastFailure !== null) this.#untold = { kind: 'Restarted', restarts: history.restarts, lastFailure };
     if (delayMs > 0 && this.#untold !== null) {
       tell(this.#untold);

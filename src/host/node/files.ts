@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import {
+  type Stats,
   chmodSync,
   lstatSync,
   lutimesSync,
@@ -42,7 +43,7 @@ export function createNodeFiles(): Files {
     writeAtomic: (path, bytes, options) => writeAtomically(path, bytes, options ?? {}),
     createExclusive: createOnce,
     append: (path, bytes, options) => appendOnce(path, bytes, options?.sync === true),
-    stat: async (path) => onPath<FileStat | null>(path, () => toFileStat(statSync(path)), null),
+    stat: async (path) => onPath<FileStat | null>(path, () => statOrNull(statSync(path, quietly)), null),
     lstat: async (path) => lstatOrNull(path),
     list: async (directory) => listDirectory(directory),
     makeDirectory: (path, options) =>
@@ -88,7 +89,7 @@ function succeeds(call: () => void, answers: readonly string[]): boolean {
 
 /** A small file goes at once; what may take long (a tree, a big file) goes through the thread pool. */
 async function removeAny(path: string): Promise<void> {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const stats = lstatSync(path, quietly);
   if (stats === undefined) return;
   if (stats.isDirectory() || stats.size > synchronousBytes) await promises.rm(path, { recursive: true, force: true });
   else onPath(path, () => unlinkSync(path), undefined);
@@ -96,8 +97,15 @@ async function removeAny(path: string): Promise<void> {
 
 const synchronousBytes = 256 * 1024;
 
+/** Absence is common, and an exception costs more than the look itself. */
+const quietly = { throwIfNoEntry: false } as const;
+
+function statOrNull(stats: Stats | undefined): FileStat | null {
+  return stats === undefined ? null : toFileStat(stats);
+}
+
 function lstatOrNull(path: string): FileStat | null {
-  return onPath<FileStat | null>(path, () => toFileStat(lstatSync(path)), null);
+  return onPath<FileStat | null>(path, () => statOrNull(lstatSync(path, quietly)), null);
 }
 
 function listDirectory(directory: string): readonly DirectoryEntry[] | null {
