@@ -54,7 +54,7 @@ describe('a stdout that takes no more', () => {
 
   it('or that nobody reads any more ends what only prints, and no job', async () => {
     const read = await lab.shell(
-      '{ yard run --no-workspace -- sh -c "yes | head -50000; exit 4"; echo "code $?" >&2; } | head -1',
+      '{ yard run --no-workspace -- sh -c "yes | head -1000000; exit 4"; echo "code $?" >&2; } | head -1',
     );
     expect(read.stdout).toBe('y\n');
     expect(read.stderr).toMatch(/exited with code 4[\s\S]*code 4\n$/);

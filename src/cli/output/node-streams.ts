@@ -16,10 +16,13 @@ export function createNodeStreams(options: NodeStreamsOptions): Streams {
   return { stdout, stderr, color: !noColor && stdout.isTerminal && stderr.isTerminal };
 }
 
+/** Streams that take no more: they never drain, nor do the process's own say that they are destroyed. */
+const gone = new WeakSet<NodeJS.WriteStream>();
+
 /** Resolves when neither stream holds anything back; one that has gone holds nothing. */
 export async function drained(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
-    if (!stream.writableNeedDrain || stream.destroyed) continue;
+    if (!stream.writableNeedDrain || gone.has(stream)) continue;
     await new Promise<void>((resolve) => {
       const events = ['drain', 'close', 'error'] as const;
       const done = (): void => {
@@ -36,6 +39,7 @@ function createSink(name: 'stdout' | 'stderr', { onClosed, onLost }: NodeStreams
   let open = true;
   stream.on('error', (error: NodeJS.ErrnoException) => {
     open = false;
+    gone.add(stream);
     if (error.code === 'EPIPE' || error.code === 'EIO') onClosed();
     else onLost(name, error);
   });
