@@ -1,5 +1,6 @@
 import type { JobView } from '../../core/job/view.ts';
 import { writeDuration, writeSize } from '../../core/units.ts';
+import { hintInReason } from '../services/replica-line.ts';
 
 /** What to do about a job that failed: every failure says what to do next. */
 export function whatNext(view: JobView): readonly string[] {
@@ -19,7 +20,7 @@ export function whatNext(view: JobView): readonly string[] {
     case 'node-fault':
       return [`yard doctor; then yard retry ${id}`];
     case 'gave-up':
-      return [`yard logs ${id}`];
+      return [hintInReason(outcome.message) ?? `yard logs ${id}`];
     case 'unschedulable':
       return ['yard nodes shows what there is'];
   }

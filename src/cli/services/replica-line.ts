@@ -39,6 +39,16 @@ export function lastFailureOf(replica: ReplicaView): string | null {
   return replica.tasks.find((task) => task.lastFailure !== null)?.lastFailure ?? null;
 }
 
+/** What to do about a replica that is not ready, where its reason tells; null where it does not. */
+export function hintFor({ reason, ready }: ReplicaView): string | null {
+  return ready ? null : hintInReason(reason ?? '');
+}
+
+/** A command that listens elsewhere than where it was told to is never found ready. */
+export function hintInReason(reason: string): string | null {
+  return reason.includes('; the process listens on ') ? 'start it with --port $PORT' : null;
+}
+
 function upFor({ startedAt }: ReplicaView, nowMs: number): string {
   return startedAt === null ? '–' : describeAge(nowMs - Date.parse(startedAt));
 }

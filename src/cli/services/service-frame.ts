@@ -1,7 +1,7 @@
 import type { ReplicaView, ServiceView } from '../../core/service/view.ts';
 import { describeDuration } from '../../core/units.ts';
 import type { FrameLine } from '../output/output.ts';
-import { replicaLine } from './replica-line.ts';
+import { hintFor, replicaLine } from './replica-line.ts';
 
 /** More would not fit on a small screen; those that are ready and settled go first. */
 const mostReplicas = 14;
@@ -46,10 +46,14 @@ function replicaLines({ replicas }: ServiceView, nowMs: number): readonly FrameL
   const shown = replicas.filter((replica) => !hidden.has(replica)).slice(0, mostReplicas);
   const idWidth = Math.max(0, ...shown.map(({ id }) => id.length));
   const revisionWidth = Math.max(0, ...shown.map(({ revision }) => String(revision).length));
-  const lines: FrameLine[] = shown.map((replica) => {
+  const lines = shown.flatMap((replica): FrameLine[] => {
     const { word, detail, tone } = replicaLine(replica, nowMs);
     const start = `  ${replica.id.padEnd(idWidth)}  rev ${String(replica.revision).padEnd(revisionWidth)}  `;
-    return [{ text: start }, { text: word.padEnd(9), ...(tone === null ? {} : { tone }) }, { text: `  ${detail}` }];
+    const hint = hintFor(replica);
+    return [
+      [{ text: start }, { text: word.padEnd(9), ...(tone === null ? {} : { tone }) }, { text: `  ${detail}` }],
+      ...(hint === null ? [] : [[{ text: `    ${hint}` }]]),
+    ];
   });
   const rest = replicas.length - shown.length;
   return rest === 0 ? lines : [...lines, [{ text: `  … and ${rest} more` }]];

@@ -1,7 +1,7 @@
 import type { ServiceView } from '../../core/service/view.ts';
 import { layoutTable } from '../output/table.ts';
 import { describeAge } from '../views/age.ts';
-import { lastFailureOf, replicaLine, restartsIn } from './replica-line.ts';
+import { hintFor, lastFailureOf, replicaLine, restartsIn } from './replica-line.ts';
 
 const mostEvents = 8;
 
@@ -18,7 +18,7 @@ export function serviceInFull(view: ServiceView, nowMs: number, width: number | 
   ];
   const lines = facts.filter((fact) => fact !== null).map(([key, value]) => `  ${key.padEnd(10)}${value}`);
   const parts = [[name, ...lines].join('\n')];
-  if (view.replicas.length > 0) parts.push(replicasTable(view, nowMs, width));
+  if (view.replicas.length > 0) parts.push(replicasTable(view, nowMs, width) + hintsText(view));
   const events = view.events.slice(0, mostEvents);
   const rows = events.map(({ at, message }) => [`${describeAge(nowMs - Date.parse(at))} ago`, message]);
   if (rows.length > 0) parts.push(layoutTable(['WHEN', 'WHAT HAPPENED'], rows, width));
@@ -35,6 +35,12 @@ function rolloutFact({ rollout, desired }: ServiceView): readonly [string, strin
   const way = rollout.from === rollout.to ? `${rollout.to}` : `${rollout.from} → ${rollout.to}`;
   const reason = rollout.reason === null ? '' : `: ${rollout.reason}`;
   return ['rollout', `${way} ${rollout.state}, updated ${rollout.updated} of ${desired}${reason}`];
+}
+
+/** What to do about replicas that are not ready; what goes for several is said once. */
+function hintsText({ replicas }: ServiceView): string {
+  const hints = new Set(replicas.map(hintFor).filter((hint) => hint !== null));
+  return [...hints].map((hint) => `\n  ${hint}`).join('');
 }
 
 function replicasTable({ replicas }: ServiceView, nowMs: number, width: number | null): string {

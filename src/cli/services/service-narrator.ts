@@ -1,6 +1,6 @@
 import type { ServiceView } from '../../core/service/view.ts';
 import type { Output, StatusLine } from '../output/output.ts';
-import { lastFailureOf, replicaLine, restartsIn } from './replica-line.ts';
+import { hintFor, lastFailureOf, replicaLine, restartsIn } from './replica-line.ts';
 import { serviceFrame, troubleOf } from './service-frame.ts';
 
 /** Tells what becomes of a service: on a terminal one picture that changes in place, in a pipe a line for each change. */
@@ -12,7 +12,7 @@ export interface ServiceNarrator {
 export function createServiceNarrator({ output, nowMs }: { output: Output; nowMs: () => number }): ServiceNarrator {
   const said = new Map<string, string>();
   let progress = '';
-  let trouble: string | null = null;
+  let trouble = '';
   return {
     see(view) {
       output.frame(serviceFrame(view, nowMs()));
@@ -20,7 +20,8 @@ export function createServiceNarrator({ output, nowMs }: { output: Output; nowMs
       for (const replica of view.replicas) {
         const { word, detail, tone } = replicaLine(replica, nowMs());
         // Counts of a probe and the time it is up change all the time; they are no news.
-        const news = `${word} ${restartsIn(replica)} ${lastFailureOf(replica) ?? ''}`;
+        const hint = hintFor(replica);
+        const news = `${word} ${restartsIn(replica)} ${lastFailureOf(replica) ?? ''} ${hint ?? ''}`;
         if (said.get(replica.id) === news) continue;
         said.set(replica.id, news);
         output.status({
@@ -28,12 +29,14 @@ export function createServiceNarrator({ output, nowMs }: { output: Output; nowMs
           label: `rev ${replica.revision}  ${word}`,
           detail: word === 'ready' ? '' : detail,
           ...(tone === 'waiting' ? { tone } : {}),
+          ...(hint === null ? {} : { below: [hint] }),
           document: { kind: 'replica', service: view.name, state: word, detail, replica },
         });
       }
       const wrong = troubleOf(view);
-      if (wrong !== null && wrong !== trouble) output.status(troubleLine(view.name, wrong));
-      trouble = wrong;
+      const cause = withoutCountdown(wrong ?? '');
+      if (wrong !== null && cause !== trouble) output.status(troubleLine(view.name, wrong));
+      trouble = cause;
       const next = progressOf(view);
       if (next.detail !== progress) output.status(next);
       progress = next.detail;
@@ -42,6 +45,11 @@ export function createServiceNarrator({ output, nowMs }: { output: Output; nowMs
       output.frame(null);
     },
   };
+}
+
+/** How long it still takes is no news: it is less in every view. */
+function withoutCountdown(reason: string): string {
+  return reason.replace(/; replaced in [^;]*$/, '');
 }
 
 function troubleLine(name: string, reason: string): StatusLine {

@@ -229,6 +229,30 @@ llm  RUNNING             revision 5, 2 of 2 ready
 `);
   });
 
+  it('does not repeat a line in which only a countdown went on', async () => {
+    const waiting = (seconds: string, why = 'llm-4tq8ws ended: gave up'): ServiceView =>
+      serviceView({ state: 'WAITING', ready: 0, reason: `${why}; replaced in ${seconds} s` });
+    const views = [waiting('5.5'), waiting('3.0'), waiting('0.5'), waiting('9.0', 'llm-0ppq2e ended: gave up')];
+    const { stderr } = await follow(views);
+    expect(stderr.split('\n').filter((line) => line.includes(' ended: '))).toEqual([
+      'llm  waiting             llm-4tq8ws ended: gave up; replaced in 5.5 s',
+      'llm  waiting             llm-0ppq2e ended: gave up; replaced in 9.0 s',
+    ]);
+  });
+
+  it('says what to do under a replica that listens elsewhere, once it is known where [B10]', async () => {
+    const reason = 'startup 2 of 60, port 41873 refused; the process listens on 8000';
+    const elsewhere = (more: string): ServiceView =>
+      serviceView({ ready: 0, replicas: [replicaView('llm-4tq8ws', { reason: more })] });
+    const { stderr } = await follow([elsewhere('startup 1 of 60, port 41873 refused'), elsewhere(reason)]);
+    expect(stderr).toContain(
+      'startup probe: port 41873 refused; the process listens on 8000\n  start it with --port $PORT\n',
+    );
+    const frame = serviceFrame(elsewhere(reason), nowMs).map((line) => line.map(({ text }) => text).join(''));
+    expect(frame[2]).toBe('    start it with --port $PORT');
+    expect(serviceInFull(elsewhere(reason), nowMs, 80)).toContain('\n  start it with --port $PORT');
+  });
+
   it('exits with 1 where it failed, with the reason and what to do', async () => {
     const { code, stderr } = await follow([{ ...updating, rollout: rolloutView({ state: 'failed', reason: 'late' }) }]);
     expect(code).toBe(1);

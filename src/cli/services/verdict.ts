@@ -1,5 +1,6 @@
 import type { ReplicaView, ServiceView } from '../../core/service/view.ts';
 import type { StatusLine } from '../output/output.ts';
+import { hintInReason } from './replica-line.ts';
 
 /** What became of an apply; null while it goes on. */
 export interface Verdict {
@@ -70,7 +71,8 @@ function whatNext(view: ServiceView): readonly string[] {
 
 /** What the reason itself suggests. */
 function hintFor(reason: string, replica: ReplicaView | undefined): string | null {
-  if (/the process listens on/.test(reason)) return 'start it with --port $PORT';
+  const hint = hintInReason(reason);
+  if (hint !== null) return hint;
   if (/no capacity/.test(reason)) {
     return replica === undefined
       ? 'yard nodes shows what there is'

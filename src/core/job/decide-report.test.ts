@@ -106,13 +106,13 @@ describe('a report', () => {
     expect(at.report(second, collected).facts).toEqual([]);
   });
 
-  it('of an endpoint is news each time it changes [G2]', () => {
+  it('of an endpoint is news each time it changes, and the port with it [G2]', () => {
     const { at, id } = running();
     at.report(at.key(id), { kind: 'SetupCompleted', reused: false }, { kind: 'JobStarted', port: 4000 });
     const open = (port: number) =>
       at.report(at.key(id), { kind: 'EndpointOpened', endpoint: `10.0.0.1:${port}` }).facts.length;
     expect([open(4000), open(4000), open(4001)]).toEqual([1, 0, 1]);
-    expect(at.task(id)).toMatchObject({ port: 4000, endpoint: '10.0.0.1:4001' });
+    expect(at.task(id)).toMatchObject({ port: 4001, endpoint: '10.0.0.1:4001' });
   });
 
   it('of a task without exit code or signal says so [U1]', () => {

@@ -129,6 +129,8 @@ function note(task: Task, fact: TaskFact): void {
       break;
     case 'EndpointOpened':
       task.endpoint = fact.endpoint;
+      // A port that a stranger took is given up for another while the task goes on.
+      task.port = portIn(fact.endpoint) ?? task.port;
       break;
     case 'ReadinessChanged':
       task.ready = fact.ready;
@@ -154,6 +156,11 @@ function note(task: Task, fact: TaskFact): void {
     default:
       break;
   }
+}
+
+function portIn(endpoint: string): number | null {
+  const digits = /:(\d+)$/.exec(endpoint)?.[1];
+  return digits === undefined ? null : Number(digits);
 }
 
 /** How the attempt ends because of this event; null while it goes on, or when a peer still has to exit. */
