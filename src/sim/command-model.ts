@@ -4,7 +4,8 @@ import type { Launch, Signal } from '../host/processes.ts';
 import type { Machine } from './machine.ts';
 import type { VirtualProcess } from './process-table.ts';
 import { type Child, exitCodeOf, type Program, readProgram } from './program.ts';
-import { attemptOfMark, type TrueProcess, type Truth } from './truth.ts';
+import { answerAt, type PortAnswer, portTakenCode, runLengthMs, type Serving } from './serving.ts';
+import { attemptOfMark, isRun, type TrueProcess, type Truth } from './truth.ts';
 
 export interface Exit {
   readonly code: number | null;
@@ -50,15 +51,17 @@ export function forkCommand(options: CommandOptions): ForkedCommand {
       const exit = own ?? { code: null, signal: signalNumber(signal ?? 'SIGKILL') };
       if (actual === null) options.truth.troubled.add(attemptOfMark(launch.mark));
       else end(machine, actual, exit);
+      closePorts(machine, process);
       onExit(exit);
     },
   });
   return {
     process,
     exec: () => {
-      actual = begin(options, 'command');
+      actual = begin(options, 'command', program);
       if (program === null) finish({ code: 127, signal: null });
-      else perform(options, process, program, finish);
+      else if (program.serves === null) perform(options, process, program, finish);
+      else serve(options, process, program.serves, finish);
     },
   };
 }
@@ -73,7 +76,11 @@ function perform(
   const { world } = machine;
   process.unkillableUntilMs = program.stuckMs > 0 ? world.nowMs + program.lastsMs + program.stuckMs : 0;
   const port = portOf(launch);
-  if (port !== null) world.schedule(program.lastsMs / 4, () => process.alive && machine.listening.add(port));
+  if (port !== null) {
+    world.schedule(program.lastsMs / 4, () => {
+      if (process.alive) machine.listening.set(port, { process, answer: () => 'ok' });
+    });
+  }
   for (const child of program.children) startChild(options, process, child);
   world.schedule(program.lastsMs / 2, () => process.alive && writeOutputs(options, program));
   world.schedule(program.lastsMs + program.stuckMs, () => {
@@ -85,6 +92,43 @@ function perform(
         : { code: null, signal: program.dies },
     );
   });
+}
+
+/** A process that finds its port taken goes, as servers do. */
+function serve(
+  { machine, launch, truth }: CommandOptions,
+  process: VirtualProcess,
+  serving: Serving,
+  finish: (exit: Exit) => void,
+): void {
+  const { world } = machine;
+  const startMs = world.nowMs;
+  if (serving.missing) {
+    const words = new TextEncoder().encode('bash: line 1: sim: command not found\n');
+    if (machine.disk.freeBytes > words.length) machine.disk.append(`${launch.directory}/${launch.label}.err`, words);
+    finish({ code: 127, signal: null });
+    return;
+  }
+  const own = portOf(launch);
+  const port = own !== null && serving.elsewhere ? own + portsAway : own;
+  if (port !== null && serving.opensMs !== null) {
+    world.schedule(serving.opensMs, () => {
+      if (!process.alive) return;
+      const answer = (): PortAnswer => answerAt(serving, world.nowMs - startMs);
+      if (machine.isPortFree(port)) machine.listening.set(port, { process, answer });
+      else finish({ code: portTakenCode, signal: null });
+    });
+  }
+  const attempt = attemptOfMark(launch.mark);
+  const run = truth.processes.filter((one) => one.attempt === attempt && isRun(one)).length;
+  world.schedule(runLengthMs(serving, run), () => process.alive && finish({ code: serving.exitCode, signal: null }));
+}
+
+/** How far from its own the port of a command is that chooses another: outside of what agents give away. */
+const portsAway = 30_000;
+
+function closePorts({ listening }: Machine, process: VirtualProcess): void {
+  for (const [port, listener] of listening) if (listener.process === process) listening.delete(port);
 }
 
 function onTerm(
@@ -107,7 +151,7 @@ function onTerm(
 
 function startChild(options: CommandOptions, parent: VirtualProcess, child: Child): void {
   const { machine, launch } = options;
-  const actual = begin(options, 'child');
+  const actual = begin(options, 'child', null);
   const process = machine.table.start({
     role: 'child',
     parent,
@@ -135,14 +179,19 @@ function writeOutputs({ machine, launch }: CommandOptions, program: Program): vo
   }
 }
 
-function begin({ machine, launch, truth }: CommandOptions, role: 'command' | 'child'): TrueProcess {
+function begin(
+  { machine, launch, truth }: CommandOptions,
+  role: 'command' | 'child',
+  program: Program | null,
+): TrueProcess {
   const [node = ''] = launch.mark.split('/');
   const attempt = attemptOfMark(launch.mark);
   const devices = (launch.env.CUDA_VISIBLE_DEVICES ?? '').split(',').filter((uuid) => uuid !== '');
   const port = role === 'command' ? portOf(launch) : null;
   const { label } = launch;
   const startMs = machine.world.nowMs;
-  const one: TrueProcess = { attempt, label, role, node, devices, port, startMs, endMs: null, exit: null };
+  const serves = program?.serves ?? null;
+  const one: TrueProcess = { attempt, label, role, node, devices, port, serves, startMs, endMs: null, exit: null };
   if (parseTaskKey(attempt) === null) throw new Error(`the mark ${launch.mark} names no attempt`);
   truth.processes.push(one);
   if (role === 'command') machine.world.note(node, `${label} of ${attempt} starts`);
@@ -152,7 +201,6 @@ function begin({ machine, launch, truth }: CommandOptions, role: 'command' | 'ch
 function end(machine: Machine, actual: TrueProcess, exit: Exit): void {
   actual.endMs = machine.world.nowMs;
   actual.exit = exit;
-  if (actual.port !== null) machine.listening.delete(actual.port);
   if (actual.role === 'child') return;
   const how = exit.signal === null ? `code ${exit.code}` : `signal ${exit.signal}`;
   machine.world.note(actual.node, `${actual.label} of ${actual.attempt} ends with ${how}`);

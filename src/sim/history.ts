@@ -22,6 +22,14 @@ export interface History {
   readonly bugs: string[];
   /** Directories of attempts that agents still kept as alive when everything had come to rest. */
   readonly leftovers: string[];
+  /** Every new revision that a client was told of. */
+  readonly applied: { readonly service: string; readonly revision: number }[];
+  /** Endpoints that were listed while nothing of the service was behind them. */
+  readonly deadEndpoints: DeadEndpoint[];
+  /** What kept the services from standing as they should, long after the world had healed. */
+  readonly unsettled: string[];
+  /** Facts in the log while nothing but healthy services was left, and a while later; null when there was no such while. */
+  steady: { readonly startSeq: number; readonly endSeq: number } | null;
   /** Facts in the log when everything had come to rest, and after some minutes more; null when it never did. */
   rest: { readonly startSeq: number; readonly endSeq: number } | null;
 }
@@ -53,6 +61,15 @@ export interface RogueAnswer {
   readonly code: string | null;
 }
 
+export interface DeadEndpoint {
+  readonly service: string;
+  readonly endpoint: string;
+  /** For how long nothing had been behind it; infinite when nothing ever was. */
+  readonly deadMs: number;
+  /** How long that may be until it must have been noticed and told. */
+  readonly allowedMs: number;
+}
+
 export function createHistory(truth: Truth): History {
   return {
     batches: [],
@@ -64,6 +81,10 @@ export function createHistory(truth: Truth): History {
     rogues: [],
     bugs: [],
     leftovers: [],
+    applied: [],
+    deadEndpoints: [],
+    unsettled: [],
+    steady: null,
     rest: null,
   };
 }

@@ -1,5 +1,6 @@
 import { Disk } from './disk.ts';
 import { ProcessTable, type VirtualProcess } from './process-table.ts';
+import type { PortAnswer } from './serving.ts';
 import type { World } from './world.ts';
 
 export interface MachineOptions {
@@ -12,6 +13,12 @@ export interface MachineOptions {
   readonly shimReaps: boolean;
   /** Its file system keeps changes of names in order. */
   readonly hasJournal: boolean;
+}
+
+/** A process that listens on a port, and what it answers now. */
+export interface Listener {
+  readonly process: VirtualProcess;
+  readonly answer: () => PortAnswer;
 }
 
 const startOfTimeMs = Date.UTC(2026, 0, 1);
@@ -29,8 +36,8 @@ export class Machine {
   #isUp = true;
   /** Ports at or above `from` and below `to` belong to somebody else. */
   squatted = { from: 0, to: 0 };
-  /** Ports on which a task listens. */
-  readonly listening = new Set<number>();
+  /** Ports on which a task listens, and who does. */
+  readonly listening = new Map<number, Listener>();
   skewMs: number;
   /** How much longer than usual the disk takes. */
   slowness = 1;
@@ -60,6 +67,11 @@ export class Machine {
 
   bootMs(): number {
     return this.world.nowMs - this.#bootedAtMs;
+  }
+
+  /** Nobody listens on the port, and no stranger holds it. */
+  isPortFree(port: number): boolean {
+    return (port < this.squatted.from || port >= this.squatted.to) && !this.listening.has(port);
   }
 
   bootId(): string {

@@ -9,10 +9,11 @@ export interface SimIo {
   readonly elapsedMs: () => number;
 }
 
-const usage = 'usage: npm run sim -- [--seed N | --seeds N | --minutes M] [--from N] [--trace]';
+const usage = 'usage: npm run sim -- [--seed N | --seeds N | --minutes M] [--from N] [--services] [--trace] [--log]';
 
 /**
- * `--seed N` runs one seed twice, compares, and prints its trace when it fails or with `--trace`.
+ * `--seed N` runs one seed twice, compares, and prints its trace when it fails or with `--trace`; \`--log\` adds the facts.
+ * With `--services` people also meddle with services, which makes every seed another one.
  * `--seeds N` (1000 unless told otherwise) and `--minutes M` run many, from `--from N` on. Returns the exit code.
  */
 export async function runSimulator(words: readonly string[], io: SimIo): Promise<number> {
@@ -21,7 +22,7 @@ export async function runSimulator(words: readonly string[], io: SimIo): Promise
     io.print(usage);
     return 2;
   }
-  return options.seed === null ? runMany(options, io) : runOne(options.seed, options.trace, io);
+  return options.seed === null ? runMany(options, io) : runOne(options.seed, options, io);
 }
 
 interface Options {
@@ -29,14 +30,16 @@ interface Options {
   readonly seeds: number;
   readonly minutes: number | null;
   readonly from: number;
+  readonly services: boolean;
   readonly trace: boolean;
+  readonly log: boolean;
 }
 
 function readOptions(words: readonly string[]): Options | null {
   const given = new Map<string, number>();
   for (let i = 0; i < words.length; i += 1) {
     const name = words[i] ?? '';
-    if (name === '--trace') {
+    if (name === '--trace' || name === '--services' || name === '--log') {
       given.set(name, 1);
       continue;
     }
@@ -51,15 +54,19 @@ function readOptions(words: readonly string[]): Options | null {
     seeds: given.get('--seeds') ?? (minutes === null ? 1000 : Infinity),
     minutes,
     from: given.get('--from') ?? 1,
+    services: given.has('--services'),
+    log: given.has('--log'),
     trace: given.has('--trace'),
   };
 }
 
-async function runOne(seed: number, trace: boolean, io: SimIo): Promise<number> {
-  const first = await runSeed(seed, io);
-  const second = await runSeed(seed, io);
+async function runOne(seed: number, { services, trace, log }: Options, io: SimIo): Promise<number> {
+  const options = { drain: io.drain, services };
+  const first = await runSeed(seed, options);
+  const second = await runSeed(seed, options);
   if (trace || first.violations.length > 0) for (const line of first.trace) io.print(line);
-  report(first, io);
+  if (log) for (const line of first.log) io.print(line);
+  report(first, services, io);
   io.print(
     `seed ${seed}: hash ${first.hash}, ${first.events} events in ${(first.virtualMs / 60_000).toFixed(1)} virtual minutes`,
   );
@@ -67,17 +74,17 @@ async function runOne(seed: number, trace: boolean, io: SimIo): Promise<number> 
   return first.violations.length === 0 && first.hash === second.hash ? 0 : 1;
 }
 
-async function runMany({ seeds, minutes, from }: Options, io: SimIo): Promise<number> {
+async function runMany({ seeds, minutes, from, services }: Options, io: SimIo): Promise<number> {
   const startedMs = io.elapsedMs();
   const passed = (): number => io.elapsedMs() - startedMs;
   const totals = { seeds: 0, failed: 0, events: 0, virtualMs: 0 };
   while (totals.seeds < seeds && (minutes === null || passed() < minutes * 60_000)) {
-    const result = await runSeed(from + totals.seeds, io);
+    const result = await runSeed(from + totals.seeds, { drain: io.drain, services });
     totals.seeds += 1;
     totals.events += result.events;
     totals.virtualMs += result.virtualMs;
     if (result.violations.length > 0) totals.failed += 1;
-    report(result, io);
+    report(result, services, io);
   }
   const seconds = passed() / 1000;
   io.print(
@@ -89,8 +96,8 @@ async function runMany({ seeds, minutes, from }: Options, io: SimIo): Promise<nu
 }
 
 /** What a failing seed broke, and the one command that shows it again. */
-function report({ seed, violations }: SeedResult, io: SimIo): void {
+function report({ seed, violations }: SeedResult, services: boolean, io: SimIo): void {
   if (violations.length === 0) return;
   for (const violation of violations) io.print(`seed ${seed}: ${violation}`);
-  io.print(`seed ${seed}: npm run sim -- --seed ${seed}`);
+  io.print(`seed ${seed}: npm run sim -- --seed ${seed}${services ? ' --services' : ''}`);
 }

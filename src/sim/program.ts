@@ -1,3 +1,5 @@
+import type { Serving } from './serving.ts';
+
 /** What a simulated command does, written as JSON behind the word `sim` in the job's script. */
 export interface Program {
   readonly lastsMs: number;
@@ -11,6 +13,8 @@ export interface Program {
   readonly writes: readonly string[];
   /** It hangs this long at its end, and no signal ends it before. */
   readonly stuckMs: number;
+  /** Set for what stays up; then the lengths and codes above say nothing. */
+  readonly serves: Serving | null;
 }
 
 /** `leave` cleans up for a moment and exits with code 3. */

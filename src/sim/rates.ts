@@ -48,6 +48,11 @@ export function drawRates(random: Random): Rates {
 
 export const noRates: Rates = { strikes: scaled(mostStrikes, () => 0), chances: scaled(mostChances, () => 0) };
 
+/** The same kinds of faults, more or less often. */
+export function scaleRates({ strikes, chances }: Rates, factor: number): Rates {
+  return { strikes: scaled(strikes, (rate) => rate * factor), chances: scaled(chances, (chance) => chance * factor) };
+}
+
 function draw<Kind extends string>(most: Readonly<Record<Kind, number>>, random: Random): Record<Kind, number> {
   return scaled(most, (rate) => (random.happens(0.5) ? 0 : rate * random.fraction() ** 1.5));
 }

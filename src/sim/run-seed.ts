@@ -1,3 +1,4 @@
+import type { ControlPlane } from '../control/control-plane.ts';
 import type { Fact } from '../core/fact.ts';
 import type { State } from '../core/state.ts';
 import { checkers } from './checkers/all.ts';
@@ -5,18 +6,22 @@ import { check } from './checkers/checker.ts';
 import { unrest } from './checkers/of-the-rest.ts';
 import { type Cluster, createCluster, logSeq } from './cluster.ts';
 import { createRandom, type Random } from './random.ts';
-import { drawRates, noRates, type Rates } from './rates.ts';
+import { drawRates, noRates, type Rates, scaleRates } from './rates.ts';
+import { settleServices, strikeServices } from './service-phases.ts';
+import { drawServiceNames } from './service-workload.ts';
 import { SimClient } from './sim-client.ts';
 import { SimNode } from './sim-node.ts';
 import { startStrikes, type Targets } from './strikes.ts';
 import { virtualHash } from './virtual-hash.ts';
 import { drawWorkload, type Intent } from './workload.ts';
-import { type Drain, World } from './world.ts';
+import { type Drain, everySecond, World } from './world.ts';
 
 export interface SeedOptions {
   readonly drain: Drain;
   /** How often things go wrong; drawn from the seed when absent. */
   readonly rates?: Rates;
+  /** People also meddle with services, which stay up; a seed is another one then. */
+  readonly services?: boolean;
 }
 
 export interface SeedResult {
@@ -29,6 +34,8 @@ export interface SeedResult {
   /** Facts by kind. */
   readonly counts: Readonly<Record<string, number>>;
   readonly trace: readonly string[];
+  /** The facts, a batch a line: log time, number of the first, and what they say. */
+  readonly log: readonly string[];
 }
 
 /** Everything must have come to its end this long after the world has healed. */
@@ -39,19 +46,31 @@ const restMs = 2 * 60_000;
 export async function runSeed(seed: number, options: SeedOptions): Promise<SeedResult> {
   const random = createRandom(seed);
   const world = new World(random.fork(), options.drain);
-  const cluster = createCluster({ world, random: random.fork(), rates: options.rates ?? drawRates(random) });
-  const intents = drawWorkload(random.fork());
-  const targets = populate(cluster, random, intents);
+  const hasServices = options.services === true;
+  const drawn = options.rates ?? drawRates(random);
+  const rates = hasServices ? scaleRates(drawn, serviceFaults) : drawn;
+  const cluster = createCluster({ world, random: random.fork(), rates });
+  const intents = drawWorkload(random.fork()).slice(0, hasServices ? random.below(5) : undefined);
+  const targets = populate(cluster, random, { intents, services: hasServices ? drawServiceNames(random.fork()) : [] });
   startStrikes(targets);
-  await world.run(random.between(20_000, 150_000));
+  if (hasServices) await strikeServices(targets, random.between(60_000, 300_000));
+  else await world.run(random.between(20_000, 150_000));
   heal(targets);
+  if (hasServices) await settleServices(targets, (plane) => isReady(targets, intents, plane));
   const isAtRest = (): boolean => standsStill(targets, intents);
   await world.run(healWithinMs, everySecond(world, isAtRest));
   if (isAtRest()) await rest(targets);
   return judge(seed, cluster);
 }
 
-function populate(cluster: Cluster, random: Random, intents: readonly Intent[]): Targets {
+/** Where services are watched, faults are rarer: a rollout takes longer than a job, and shall have its chance. */
+const serviceFaults = 0.4;
+
+function populate(
+  cluster: Cluster,
+  random: Random,
+  work: { readonly intents: readonly Intent[]; readonly services: readonly string[] },
+): Targets {
   const machineOf = (number: number) =>
     cluster.machines[number % cluster.machines.length] ?? random.pick(cluster.machines);
   const nodes = Array.from({ length: 1 + random.below(4) }, (_, number) => {
@@ -70,7 +89,7 @@ function populate(cluster: Cluster, random: Random, intents: readonly Intent[]):
   });
   const clients = Array.from(
     { length: 1 + random.below(3) },
-    (_, number) => new SimClient(cluster, { name: `client${number}`, machine: machineOf(number), intents }),
+    (_, number) => new SimClient(cluster, { name: `client${number}`, machine: machineOf(number), ...work }),
   );
   for (const program of [...nodes, ...clients]) cluster.world.schedule(random.between(0, 2000), () => program.start());
   return { cluster, nodes, clients };
@@ -91,21 +110,17 @@ function heal({ cluster, clients }: Targets): void {
   for (const client of clients) client.isCalm = true;
 }
 
-function everySecond(world: World, isOver: () => boolean): () => boolean {
-  let nextMs = world.nowMs;
-  return () => {
-    if (world.nowMs < nextMs) return false;
-    nextMs = world.nowMs + 1000;
-    return isOver();
-  };
-}
-
-function standsStill({ cluster, nodes }: Targets, intents: readonly Intent[]): boolean {
+function standsStill(targets: Targets, intents: readonly Intent[]): boolean {
+  const { cluster, nodes } = targets;
   const [plane] = nodes.flatMap((node) => (node.plane === null ? [] : [node.plane]));
   if (plane === undefined || nodes.some((node) => node.plane?.seq !== logSeq(cluster))) return false;
-  if (intents.some((intent) => !intent.isAnswered)) return false;
-  if (cluster.truth.processes.some(({ endMs }) => endMs === null)) return false;
-  return isOpen(plane.state, nodes.length) && unrest(plane.state, plane.nowMs()).length === 0;
+  if (plane.state.services.size > 0 || cluster.truth.processes.some(({ endMs }) => endMs === null)) return false;
+  return isReady(targets, intents, plane) && unrest(plane.state, plane.nowMs()).length === 0;
+}
+
+/** Whoever wanted something has been answered, and every node has come back. */
+function isReady({ nodes }: Targets, intents: readonly Intent[], { state }: ControlPlane): boolean {
+  return intents.every((intent) => intent.isAnswered) && isOpen(state, nodes.length);
 }
 
 /** Every node has come back and takes work. */
@@ -136,6 +151,7 @@ function judge(seed: number, { world, store, random, history }: Cluster): SeedRe
   // Of an error's text only the first line: the rest says where the simulator was called from.
   const found = violations.map((violation) => violation.split('\n', 1)[0]);
   const end = [...world.trace, world.events, store.tables?.head().lastHash, random.fraction(), ...found];
+  const log = history.batches.map(({ nowMs, seq, factsText }) => `${nowMs.toFixed(0)} ${seq} ${factsText}`);
   const hash = virtualHash(new TextEncoder().encode(end.join('\n')));
-  return { seed, hash, events: world.events, virtualMs: world.nowMs, violations, counts, trace: world.trace };
+  return { seed, hash, events: world.events, virtualMs: world.nowMs, violations, counts, trace: world.trace, log };
 }

@@ -5,6 +5,7 @@ import type { Cluster } from './cluster.ts';
 import { describeFault } from './expected-fault.ts';
 import { type Life, startLife } from './life.ts';
 import type { Machine } from './machine.ts';
+import { meddleWithService, removeServices } from './service-actions.ts';
 import { openSimLog } from './sim-log.ts';
 import type { Intent } from './workload.ts';
 
@@ -14,15 +15,22 @@ export class SimClient {
   readonly machine: Machine;
   readonly #cluster: Cluster;
   readonly #intents: readonly Intent[];
+  readonly #services: readonly string[];
   #life: Life | null = null;
   /** Set once the world has healed: then what is open is brought to its end, and nothing new is thought of. */
   isCalm = false;
+  /** Set at the end of a seed with services: none may stay up. */
+  isClosing = false;
 
-  constructor(cluster: Cluster, options: { name: string; machine: Machine; intents: readonly Intent[] }) {
+  constructor(
+    cluster: Cluster,
+    options: { name: string; machine: Machine; intents: readonly Intent[]; services: readonly string[] },
+  ) {
     this.#cluster = cluster;
     this.name = options.name;
     this.machine = options.machine;
     this.#intents = options.intents;
+    this.#services = options.services;
   }
 
   get life(): Life | null {
@@ -70,6 +78,11 @@ export class SimClient {
     if (this.isCalm) {
       const [first] = open;
       await (first === undefined ? bringToRest(context) : submit(context, first));
+      if (this.isClosing) await removeServices(context);
+      return;
+    }
+    if (this.#services.length > 0 && random.happens(serviceShare)) {
+      await meddleWithService(context, random.pick(this.#services));
       return;
     }
     const known = this.#intents.filter((intent) => intent.isAnswered);
@@ -79,6 +92,9 @@ export class SimClient {
     else await sample(context);
   }
 }
+
+/** Rarely enough for rollouts to come to their end, often enough to meet them in the middle. */
+const serviceShare = 0.35;
 
 /** Opens what somebody closed. */
 async function bringToRest(context: ClientContext): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Label } from '../agent/records.ts';
 import type { Signal } from '../host/processes.ts';
 import type { Role } from './process-table.ts';
+import type { Serving } from './serving.ts';
 
 /** One process of an attempt, as it truly ran. */
 export interface TrueProcess {
@@ -10,6 +11,8 @@ export interface TrueProcess {
   readonly node: string;
   readonly devices: readonly string[];
   readonly port: number | null;
+  /** What it does with its port; null for what only runs to its end. */
+  readonly serves: Serving | null;
   readonly startMs: number;
   endMs: number | null;
   /** How it ended: by itself with a code, or by a signal's number; null while it runs or when the power went. */
@@ -53,4 +56,9 @@ export function firstLaunchMs(truth: Truth, attempt: string): number | null {
 /** A mark is the node's name and the attempt's. */
 export function attemptOfMark(mark: string): string {
   return mark.split('/')[1] ?? '';
+}
+
+/** A run of the task's own command. */
+export function isRun({ label, role }: Pick<TrueProcess, 'label' | 'role'>): boolean {
+  return label === 'run' && role === 'command';
 }

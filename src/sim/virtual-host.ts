@@ -8,6 +8,7 @@ import type { Random } from './random.ts';
 import type { Truth } from './truth.ts';
 import { createVirtualFiles } from './virtual-files.ts';
 import { virtualHash } from './virtual-hash.ts';
+import { createVirtualNetwork } from './virtual-network.ts';
 import { createVirtualProcesses } from './virtual-processes.ts';
 
 export interface VirtualHostOptions {
@@ -46,15 +47,7 @@ export function createVirtualHost(options: VirtualHostOptions): Host {
       noticeMs: () => (random.happens(lateNotices) ? random.between(20, 100) : random.between(0.05, 1)),
     }),
     processes: createVirtualProcesses({ incarnation, machine, truth, ownPid, logSeq, latencyMs, shimDies, stallMs }),
-    network: {
-      isPortFree: (port) =>
-        incarnation.call(latencyMs(), () => !isSquatted(machine, port) && !machine.listening.has(port)),
-      canConnect: (port) => incarnation.call(latencyMs(), () => machine.listening.has(port)),
-      httpGet: (port) =>
-        incarnation.call(latencyMs(), () =>
-          machine.listening.has(port) ? { kind: 'answered', status: 200 } : { kind: 'refused' },
-        ),
-    },
+    network: createVirtualNetwork({ incarnation, machine, latencyMs }),
     digests: {
       sha256: virtualHash,
       sha256File: (path) =>
@@ -74,10 +67,6 @@ export function createVirtualHost(options: VirtualHostOptions): Host {
       homeDirectory: () => '/home/someone',
     },
   };
-}
-
-function isSquatted(machine: Machine, port: number): boolean {
-  return port >= machine.squatted.from && port < machine.squatted.to;
 }
 
 /** Compressing costs time and changes nothing that a simulation looks at. */

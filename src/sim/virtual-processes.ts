@@ -1,5 +1,13 @@
 import { HostError } from '../host/files.ts';
-import type { HelperResult, MarkedProcess, Processes, ProcessIdentity, Signal, TreeSearch } from '../host/processes.ts';
+import type {
+  HelperOptions,
+  HelperResult,
+  MarkedProcess,
+  Processes,
+  ProcessIdentity,
+  Signal,
+  TreeSearch,
+} from '../host/processes.ts';
 import type { Incarnation } from './incarnation.ts';
 import type { Machine } from './machine.ts';
 import type { VirtualProcess } from './process-table.ts';
@@ -65,10 +73,38 @@ export function createVirtualProcesses(options: ProcessesOptions): Processes {
         for (const one of machine.table.processes()) if (one.groupId === leader.pid) send(options, one, signal);
         return true;
       }),
-    runHelper: ([program = '']) =>
-      call((): HelperResult => {
-        throw new HostError('ENOENT', `there is no program ${program}`, program);
-      }),
+    runHelper: async (argv, helper) => {
+      const started = await call(() => startHelper(options, argv, helper));
+      return incarnation.call(started.lastsMs, started.end);
+    },
+  };
+}
+
+/** Text of the one helper that there is: a probe that asks what the task's port answers. */
+export const probeCommand = 'sim-probe';
+
+/** A probe that hangs lives until its time is up, or until the agent ends it; whoever kills the agent leaves it behind. */
+function startHelper(
+  { machine }: ProcessesOptions,
+  argv: readonly string[],
+  { env = {}, mark, timeoutMs, signal }: HelperOptions,
+): { readonly lastsMs: number; readonly end: () => HelperResult } {
+  const text = argv.at(-1) ?? '';
+  if (text !== probeCommand) throw new HostError('ENOENT', `there is no program ${argv[0] ?? ''}`, argv[0] ?? '');
+  const answer = machine.listening.get(Number(env.PORT))?.answer() ?? 'closed';
+  const { table } = machine;
+  const process = table.start({ role: 'helper', parent: null, leads: true, mark: mark ?? null, logsIn: null });
+  const timedOut = answer === 'hang';
+  const onAbort = (): void => table.end(process, 'SIGKILL');
+  signal?.addEventListener('abort', onAbort, { once: true });
+  return {
+    lastsMs: timedOut ? timeoutMs : 5,
+    end: () => {
+      signal?.removeEventListener('abort', onAbort);
+      table.end(process, timedOut ? 'SIGKILL' : null);
+      const exitCode = timedOut ? null : answer === 'ok' ? 0 : 1;
+      return { exitCode, signal: timedOut ? 'SIGKILL' : null, timedOut, stdout: '', stderr: '' };
+    },
   };
 }
 

@@ -48,6 +48,7 @@ function drawProgram(random: Random, longestMs: number, writes: readonly string[
     children: happens(0.25) ? Array.from({ length: 1 + random.below(2) }, () => drawChild(random)) : [],
     writes,
     stuckMs: happens(0.1) ? Math.round(between(1000, 150_000)) : 0,
+    serves: null,
   };
 }
 

@@ -58,3 +58,13 @@ export class World {
     this.trace.push(`${this.#nowMs.toFixed(3).padStart(12)}  ${who.padEnd(12)} ${what}`);
   }
 }
+
+/** Something to look at between events, asked once a second of virtual time only. */
+export function everySecond(world: World, isOver: () => boolean): () => boolean {
+  let nextMs = world.nowMs;
+  return () => {
+    if (world.nowMs < nextMs) return false;
+    nextMs = world.nowMs + 1000;
+    return isOver();
+  };
+}

@@ -1,8 +1,17 @@
 import type { Checker } from './checker.ts';
 import { logCheckers } from './of-the-log.ts';
+import { restartCheckers } from './of-restarts.ts';
+import { serviceCheckers } from './of-services.ts';
 import { restCheckers } from './of-the-rest.ts';
 import { stateCheckers } from './of-the-state.ts';
 import { truthCheckers } from './of-the-truth.ts';
 
 /** Every promise that a seed is held to. */
-export const checkers: readonly Checker[] = [...logCheckers, ...stateCheckers, ...truthCheckers, ...restCheckers];
+export const checkers: readonly Checker[] = [
+  ...logCheckers,
+  ...stateCheckers,
+  ...truthCheckers,
+  ...restartCheckers,
+  ...serviceCheckers,
+  ...restCheckers,
+];

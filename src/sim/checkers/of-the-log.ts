@@ -50,7 +50,8 @@ export const logCheckers: readonly Checker[] = [
       const counts = new Map<string, number>();
       return {
         beforeFact: (fact) => {
-          if (fact.kind === 'JobSubmitted') counts.set(fact.name, (counts.get(fact.name) ?? 0) + 1);
+          if (fact.kind === 'JobSubmitted' && fact.service === null)
+            counts.set(fact.name, (counts.get(fact.name) ?? 0) + 1);
         },
         finish: () => {
           for (const [name, count] of counts) if (count > 1) report(`${name} was submitted ${count} times`);

@@ -10,9 +10,10 @@ const lastingReasons: ReadonlySet<WaitReason> = new Set(['no-fit', 'too-few-node
 export const restCheckers: readonly Checker[] = [
   {
     id: 'I27',
-    says: 'after healing every job ends or says why it waits',
-    open: ({ batches, truth, leftovers }, report) => ({
+    says: 'after healing every job ends or says why it waits, and every service stands as it should',
+    open: ({ batches, truth, leftovers, unsettled }, report) => ({
       finish: (state) => {
+        for (const problem of unsettled) report(problem);
         for (const problem of unrest(state, batches.at(-1)?.nowMs ?? 0)) report(problem);
         for (const { attempt, label, role, endMs } of truth.processes) {
           if (endMs === null) report(`the ${role} in ${label} of ${attempt} still runs`);
@@ -24,10 +25,11 @@ export const restCheckers: readonly Checker[] = [
   {
     id: 'I28',
     says: 'what stands still appends nothing',
-    open: ({ rest }, report) => ({
+    open: ({ rest, steady }, report) => ({
       finish: () => {
-        if (rest !== null && rest.endSeq !== rest.startSeq) {
-          report(`${rest.endSeq - rest.startSeq} facts were appended after fact ${rest.startSeq}`);
+        for (const still of [steady, rest]) {
+          if (still === null || still.endSeq === still.startSeq) continue;
+          report(`${still.endSeq - still.startSeq} facts were appended after fact ${still.startSeq}`);
         }
       },
     }),

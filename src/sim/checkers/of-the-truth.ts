@@ -1,7 +1,8 @@
 import { findTask, parseTaskKey, taskKeyText } from '../../core/job/job.ts';
-import type { OnNodeLoss } from '../../core/profile/settings.ts';
+import type { OnNodeLoss, Settings } from '../../core/profile/settings.ts';
 import type { State } from '../../core/state.ts';
-import { firstLaunchMs, type TrueProcess, type TrueSignal, type Truth } from '../truth.ts';
+import { wasWell } from '../serving.ts';
+import { firstLaunchMs, isRun, type TrueProcess, type TrueSignal, type Truth } from '../truth.ts';
 import type { Checker } from './checker.ts';
 
 /** What must hold of the processes that truly ran, whatever the control plane believes. */
@@ -19,16 +20,24 @@ export const truthCheckers: readonly Checker[] = [
   {
     id: 'I11',
     says: 'an attempt starts once at most',
-    open: ({ truth }, report) => ({
-      finish: () => {
-        const starts = new Set<string>();
-        for (const { attempt, label, startMs } of commands(truth)) {
-          const start = `${label} of ${attempt}`;
-          if (starts.has(start)) report(`${start} started again at ${startMs.toFixed(3)} ms`);
-          starts.add(start);
-        }
-      },
-    }),
+    open: ({ truth }, report) => {
+      const supervised = new Set<string>();
+      return {
+        beforeFact: (fact) => {
+          if (fact.kind === 'JobSubmitted' && fact.settings.restart.policy !== 'never') supervised.add(fact.job);
+        },
+        finish: () => {
+          const starts = new Set<string>();
+          for (const { attempt, label, startMs } of commands(truth)) {
+            // Its runs are another promise (I18).
+            if (label === 'run' && supervised.has(parseTaskKey(attempt)?.job ?? '')) continue;
+            const start = `${label} of ${attempt}`;
+            if (starts.has(start)) report(`${start} started again at ${startMs.toFixed(3)} ms`);
+            starts.add(start);
+          }
+        },
+      };
+    },
   },
   {
     id: 'I12',
@@ -58,7 +67,7 @@ export const truthCheckers: readonly Checker[] = [
     open: ({ truth }, report) => {
       const bySeq = new Map<number, TrueSignal[]>();
       for (const one of truth.signals) {
-        if (one.attempt === null || one.isSweep || one.signal === 'SIGCONT') continue;
+        if (one.attempt === null || one.isSweep || one.signal === 'SIGCONT' || one.role === 'helper') continue;
         bySeq.set(one.seq, [...(bySeq.get(one.seq) ?? []), one]);
       }
       return {
@@ -160,8 +169,27 @@ function isJustified({ attempt, atMs }: TrueSignal, state: State, truth: Truth):
   const job = state.jobs.get(key.job);
   const found = findTask(job, key);
   if (found === null || found.element.verdict !== null || found.task.step === 'ended') return true;
+  if (job !== undefined && wasSick({ attempt, atMs }, job.settings, truth)) return true;
   const timeoutMs = job?.settings.timeoutMs ?? null;
   const startMs = firstLaunchMs(truth, attempt);
   const slackMs = 1000;
   return timeoutMs !== null && startMs !== null && atMs - startMs >= timeoutMs - slackMs;
 }
+
+/** A probe may have ended its run: not long ago it answered wrongly, or not at all. */
+function wasSick(
+  { attempt, atMs }: { readonly attempt: string; readonly atMs: number },
+  { startup, liveness, graceMs }: Settings,
+  truth: Truth,
+): boolean {
+  const probes = [startup, liveness].filter((probe) => probe !== null);
+  const isLive = ({ startMs, endMs }: TrueProcess): boolean => startMs <= atMs && atMs <= (endMs ?? Infinity);
+  const run = truth.processes.find((one) => one.attempt === attempt && isRun(one) && isLive(one));
+  if (run === undefined || run.serves === null || probes.length === 0) return false;
+  const backMs =
+    graceMs + slowestEndMs + Math.max(...probes.map(({ intervalMs, timeoutMs }) => intervalMs + timeoutMs));
+  return !wasWell(run.serves, atMs - run.startMs - backMs, atMs - run.startMs);
+}
+
+/** Between the last wrong answer and the last signal, its grace aside: a slow disk and a look for what is left. */
+const slowestEndMs = 10_000;

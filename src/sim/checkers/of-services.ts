@@ -1,0 +1,129 @@
+import type { Fact } from '../../core/fact.ts';
+import { isAvailable, rolloutOf } from '../../core/service/plan.ts';
+import { openRollout, type Replica, type Service, wantedReplicas } from '../../core/service/service.ts';
+import type { State } from '../../core/state.ts';
+import type { Checker } from './checker.ts';
+
+/** What services and their rollouts promise. */
+export const serviceCheckers: readonly Checker[] = [
+  {
+    id: 'I19',
+    says: 'what is available stays above its floor, as far as we do it',
+    open: (_history, report) => ({
+      beforeFact: (fact, state, { nowMs }) => {
+        const found = dismissed(fact, state);
+        if (found === null) return;
+        const { service, replica } = found;
+        const { minReadyMs, maxUnavailable } = rolloutOf(service);
+        if (!isAvailable(replica, minReadyMs, nowMs)) return;
+        const others = [...service.replicas.values()].filter((one) => one !== replica && !one.stopping);
+        const left = others.filter((one) => isAvailable(one, minReadyMs, nowMs)).length;
+        const floor = wantedReplicas(service) - maxUnavailable;
+        if (left < floor) report(`${replica.job} was dismissed with ${left} left, the floor is ${floor}`);
+      },
+    }),
+  },
+  {
+    id: 'I20',
+    says: 'replicas never exceed what is wanted and the surge',
+    open: (_history, report) => ({
+      beforeFact: (fact, state) => {
+        if (fact.kind !== 'JobSubmitted' || fact.service === null) return;
+        const service = state.services.get(fact.service.name);
+        if (service === undefined) return report(`${fact.job} was started for a service that is not there`);
+        const most = wantedReplicas(service) + rolloutOf(service).maxSurge;
+        const count = service.replicas.size + 1;
+        if (count > most) report(`${fact.job} makes ${count}, of at most ${most}`);
+      },
+    }),
+  },
+  {
+    id: 'I21',
+    says: 'a rollout ends, pauses or goes back by its deadline',
+    open: (_history, report) => {
+      const told = new Set<string>();
+      return {
+        afterBatch: (state, { nowMs, lastSeq }) => {
+          for (const { name, rollout } of state.services.values()) {
+            if (rollout?.state !== 'progressing') continue;
+            const lateMs = nowMs - (rollout.deadlineAtMs ?? -Infinity);
+            // While no agent runs nobody looks at the time.
+            if (lateMs <= lookedAtMs || told.has(`${name}@${rollout.to}`)) continue;
+            told.add(`${name}@${rollout.to}`);
+            report(`that of ${name} to ${rollout.to} is ${lateMs.toFixed(0)} ms late after fact ${lastSeq}`);
+          }
+        },
+      };
+    },
+  },
+  {
+    id: 'X25',
+    says: 'a failing rollout touches no healthy replica of the old revision',
+    open: (_history, report) => {
+      /** Healthy old replicas that were dismissed, by the service, since its rollout began. */
+      const touched = new Map<string, string[]>();
+      return {
+        beforeFact: (fact, state) => {
+          if (fact.kind === 'RolloutStarted') touched.delete(fact.service);
+          if (fact.kind === 'RolloutEnded' && fact.state !== 'done') {
+            const service = state.services.get(fact.service);
+            const jobs = touched.get(fact.service) ?? [];
+            const may = (service?.rollout?.updated ?? 0) + (service === undefined ? 0 : mayLack(service));
+            if (jobs.length > may)
+              report(`that of ${fact.service} dismissed ${jobs.join(', ')}, and ${may} were ready`);
+          }
+          const found = dismissed(fact, state);
+          if (found === null || openRollout(found.service)?.state !== 'progressing') return;
+          const { service, replica } = found;
+          if (replica.revision === service.revision || replica.readySinceMs === null) return;
+          touched.set(service.name, [...(touched.get(service.name) ?? []), replica.job]);
+        },
+      };
+    },
+  },
+  {
+    id: 'I25',
+    says: 'endpoints are those of live runs of current attempts',
+    open: ({ deadEndpoints }, report) => ({
+      finish: () => {
+        for (const { service, endpoint, deadMs, allowedMs } of deadEndpoints) {
+          report(`${endpoint} of ${service} had been dead for ${deadMs.toFixed(0)} ms, ${allowedMs} are allowed`);
+        }
+      },
+    }),
+  },
+  {
+    id: 'X20',
+    says: 'a service that was acknowledged is in the log',
+    open: ({ applied }, report) => {
+      const known = new Set<string>();
+      return {
+        beforeFact: (fact) => {
+          if (fact.kind === 'ServiceApplied') known.add(`${fact.service}@${fact.revision.number}`);
+        },
+        finish: () => {
+          for (const { service, revision } of applied) {
+            if (!known.has(`${service}@${revision}`)) report(`the log knows nothing of ${service}@${revision}`);
+          }
+        },
+      };
+    },
+  },
+];
+
+/** For so long no agent and no client may be there to look. */
+const lookedAtMs = 60_000;
+
+/** A replica that its service tells to stop, while the service is wanted. */
+function dismissed(fact: Fact, state: State): { readonly service: Service; readonly replica: Replica } | null {
+  if (fact.kind !== 'ReplicaDismissed') return null;
+  const service = state.services.get(fact.service);
+  const replica = service?.replicas.get(fact.job);
+  if (service === undefined || replica === undefined || service.standing !== 'wanted') return null;
+  return { service, replica };
+}
+
+/** How many old replicas may go before any new one is there: some may lack, and more than are wanted may go. */
+function mayLack(service: Service): number {
+  return rolloutOf(service).maxUnavailable;
+}
