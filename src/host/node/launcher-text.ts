@@ -25,6 +25,9 @@ my @caught = qw(TERM INT HUP QUIT USR1 USR2 ALRM);
 $SIG{CHLD} = 'IGNORE';
 $SIG{PIPE} = 'IGNORE';
 join_groups(@ARGV);
+# A spare shim is forked ahead and waits for a launch, so that a start costs one fork less while somebody waits for it.
+my $spare;
+prepare();
 my $unread = '';
 while (1) {
   while (length($unread) >= 4 && length($unread) >= 4 + unpack('N', $unread)) {
@@ -39,34 +42,82 @@ while (1) {
 
 sub start {
   my ($frame) = @_;
+  while (1) {
+    prepare() if !$spare;
+    my $handed = hand_over($spare, $frame);
+    close($spare);
+    $spare = undef;
+    # A spare that somebody killed cannot have begun: it had not read all of the launch.
+    last if $handed;
+  }
+  syswrite(STDOUT, '.');
+  prepare();
+}
+
+sub prepare {
+  pipe(my $in, my $out) or exit 1;
+  my $shim = fork();
+  exit 1 if !defined($shim);
+  if ($shim) {
+    close($in);
+    $spare = $out;
+    return;
+  }
+  close($out);
+  $SIG{CHLD} = 'DEFAULT';
+  $SIG{$_} = sub { } for @caught;
+  POSIX::setsid();
+  quiet();
+  syscall($prctl, 36, 1, 0, 0, 0) if $prctl;
+  $0 = 'runyard-shim spare';
+  my $frame = receive($in);
+  eval { shim(parse($frame)); } if defined($frame);
+  POSIX::_exit(1);
+}
+
+sub hand_over {
+  my ($out, $frame) = @_;
+  my $text = pack('N', length($frame)) . $frame;
+  my $sent = 0;
+  while ($sent < length($text)) {
+    my $wrote = syswrite($out, $text, length($text) - $sent, $sent);
+    next if !defined($wrote) && $! == EINTR;
+    return 0 if !$wrote;
+    $sent += $wrote;
+  }
+  return 1;
+}
+
+# Undefined when the launcher ended before it had a launch to give.
+sub receive {
+  my ($in) = @_;
+  my $text = '';
+  while (length($text) < 4 || length($text) < 4 + unpack('N', $text)) {
+    my $got = sysread($in, $text, 1 << 20, length($text));
+    next if !defined($got) && $! == EINTR;
+    return undef if !$got;
+  }
+  close($in);
+  return substr($text, 4);
+}
+
+sub parse {
+  my ($frame) = @_;
   my ($directory, $label, $nonce, $boot, $bell, $workdir, $group_count, @rest) = split(/\0/, $frame, -1);
   my @groups = splice(@rest, 0, $group_count);
   my $variable_count = shift @rest;
   my @variables = splice(@rest, 0, $variable_count);
-  my $shim = fork();
-  exit 1 if !defined($shim);
-  if ($shim) {
-    syswrite(STDOUT, '.');
-    return;
-  }
-  my $launch = {
+  return {
     base => "$directory/$label", directory => $directory, nonce => $nonce, boot => $boot, bell => $bell,
     workdir => $workdir, groups => \@groups, variables => \@variables, argv => \@rest,
   };
-  eval { shim($launch); };
-  POSIX::_exit(1);
 }
 
 sub shim {
   my ($launch) = @_;
   my $base = $launch->{base};
-  $SIG{CHLD} = 'DEFAULT';
-  $SIG{$_} = sub { } for @caught;
-  POSIX::setsid();
-  quiet();
   $0 = "runyard-shim $base";
   record("$base.claim.$launch->{nonce}", O_EXCL, identity($launch->{boot})) or POSIX::_exit(0);
-  syscall($prctl, 36, 1, 0, 0, 0) if $prctl;
   chdir($launch->{workdir}) or finish($launch, '"fault":"workdir"');
 
   my $signals = POSIX::SigSet->new(map { POSIX->can("SIG$_")->() } @caught);
