@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * Turns a terminal's screen into an SVG: `tmux capture-pane -e -p -t PANE | node scripts/terminal-picture.mjs > picture.svg`.
+ * Turns a terminal's screen into an SVG, whose title is its first line (the command) unless an argument gives another:
+ * `tmux capture-pane -e -p -t PANE | node scripts/terminal-picture.mjs [TITLE] > picture.svg`.
  * Knows what our own output uses: bold, dim, and the sixteen colours.
  */
 import { readFileSync } from 'node:fs';
@@ -15,8 +16,10 @@ const lines = readFileSync(0, 'utf8').replace(/\s+$/, '').split('\n');
 const columns = Math.max(...lines.map((line) => [...strip(line)].length));
 const width = Math.ceil(columns * cell.width + 2 * margin);
 const height = lines.length * cell.height + 2 * margin;
+const title = process.argv[2] ?? strip(lines[0] ?? '').trim();
 
 process.stdout.write(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">
+<title>${escapeXml(title)}</title>
 <rect width="100%" height="100%" rx="8" fill="${ground}"/>
 <g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" fill="${ink}" xml:space="preserve">
 ${lines.map(drawLine).join('\n')}

@@ -4,7 +4,7 @@ import type { JobSpec } from '../core/job/spec.ts';
 import { mergeSettings, type SettingsLayer } from '../core/profile/settings.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { DocumentError, documentError, keyPathOf } from './document-error.ts';
-import { toSpec, serviceTable } from './job-table.ts';
+import { serviceTable, toSpec } from './job-table.ts';
 import { openDocument, type ParseOptions, readCheckedSpec, readProfile } from './parse-document.ts';
 import { readTable } from './read-table.ts';
 import type { Submission } from './submission.ts';

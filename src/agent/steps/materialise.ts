@@ -1,6 +1,6 @@
+import { BlobFault } from '../../blobs/blob-fault.ts';
 import { decodeManifest } from '../../blobs/manifest-codec.ts';
 import { materialiseTree } from '../../blobs/materialise.ts';
-import { BlobFault } from '../../blobs/blob-fault.ts';
 import { countBeginning } from '../attempt.ts';
 import { materialisedPath } from '../materialised.ts';
 import type { StepWork } from '../task-context.ts';

@@ -1,8 +1,8 @@
+import type { TaskEvent } from '../../core/job/facts.ts';
 import { readFailedLine } from '../command.ts';
 import { environmentOf } from '../environment.ts';
 import { runProcess } from '../process-step.ts';
-import type { TaskContext, StepWork } from '../task-context.ts';
-import type { TaskEvent } from '../../core/job/facts.ts';
+import type { StepWork, TaskContext } from '../task-context.ts';
 
 /** Runs the setup command, unless one like it has completed on this node and may be used again. */
 export const setup: StepWork = async (context) => {

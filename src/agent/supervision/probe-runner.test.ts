@@ -3,9 +3,9 @@ import {
   freshHealth,
   type Health,
   type Probe,
-  probeDefaults,
   type ProbeKind,
   type Probes,
+  probeDefaults,
 } from '../../core/supervision/probe.ts';
 import { sleep } from '../../host/clock.ts';
 import type { Answer } from './ask-probe.ts';

@@ -1,5 +1,5 @@
 import type { Settings } from '../../core/profile/settings.ts';
-import { type Probe, probeDefaults, type Probes } from '../../core/supervision/probe.ts';
+import { type Probe, type Probes, probeDefaults } from '../../core/supervision/probe.ts';
 
 /** True for commands that are started again when they end, or asked how they are while they run. */
 export function isSupervised({ restart, startup, liveness, readiness }: Settings): boolean {

@@ -6,7 +6,7 @@ import { sleep } from '../../host/clock.ts';
 import { HostError } from '../../host/files.ts';
 import { environmentOf } from '../environment.ts';
 import { type ProcessEnd, runProcess } from '../process-step.ts';
-import { clearRecords, readExitRecord, readStartRecord, type RecordPlace, tidyStart } from '../records.ts';
+import { clearRecords, type RecordPlace, readExitRecord, readStartRecord, tidyStart } from '../records.ts';
 import type { StepWork, TaskContext } from '../task-context.ts';
 import { probeMark } from './ask-probe.ts';
 import { whyItCannotStart } from './cannot-start.ts';

@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '../refusal.ts';
 import type { ServiceCommand } from './command.ts';
 import { servingRevision } from './decide-apply.ts';
 import type { ServiceFact } from './facts.ts';
-import { openRollout, rolloutMoves, type RolloutState, type Service } from './service.ts';
+import { openRollout, type RolloutState, rolloutMoves, type Service } from './service.ts';
 
 /** One move of the rollout, as the table of moves allows; none where it stands there already. */
 export function moveRollout(service: Service, to: RolloutState, fact: ServiceFact): Decision | Refusal {

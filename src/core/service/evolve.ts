@@ -1,7 +1,7 @@
 import type { FactTime } from '../job/evolve.ts';
 import type { State } from '../state.ts';
-import type { ServiceFact } from './facts.ts';
 import { eventMessage } from './event-message.ts';
+import type { ServiceFact } from './facts.ts';
 import { type Rollout, type Service, wantedReplicas } from './service.ts';
 
 const eventsKept = 20;

@@ -1,6 +1,6 @@
-import type { PartialSettings } from '../profile/settings.ts';
-import type { JobSpec } from '../job/spec.ts';
 import type { TaskEvent } from '../job/facts.ts';
+import type { JobSpec } from '../job/spec.ts';
+import type { PartialSettings } from '../profile/settings.ts';
 import { collected, gpus, Scenario, specOf } from '../scenario.testsuite.ts';
 import type { ServiceCommand } from './command.ts';
 import type { Replica, Service } from './service.ts';

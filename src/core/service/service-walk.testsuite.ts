@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import type { Command } from '../command.ts';
 import type { TaskEvent } from '../job/facts.ts';
 import { parseTaskKey } from '../job/job.ts';
-import { collected, exited, joining } from '../scenario.testsuite.ts';
 import type { PartialSettings } from '../profile/settings.ts';
+import { collected, exited, joining } from '../scenario.testsuite.ts';
 import { applying, ServiceScenario } from './service-scenario.testsuite.ts';
 
 /** What a random walk of services does; replicas and nodes are drawn from what is there when it is done. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { exited } from '../scenario.testsuite.ts';
-import { rolloutMoves, type RolloutState, type ServiceState, serviceStates } from './service.ts';
+import { type RolloutState, rolloutMoves, type ServiceState, serviceStates } from './service.ts';
 import { ServiceScenario } from './service-scenario.testsuite.ts';
 
 const v2 = { run: 'serve v2' };

@@ -7,9 +7,9 @@ import {
   freshHealth,
   type Health,
   type Probe,
-  probeDefaults,
   type ProbeKind,
   type Probes,
+  probeDefaults,
   takeAnswer,
 } from './probe.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jitterShare, defaultRestart, type RestartPolicy, stablePeriodMs } from './policy.ts';
+import { defaultRestart, jitterShare, type RestartPolicy, stablePeriodMs } from './policy.ts';
 import { backoffMs, decideRestart, freshHistory, type RestartHistory, type RunEnd } from './restart.ts';
 
 const failed: RunEnd = { kind: 'failure', stableSinceMs: null, message: 'exited with code 1' };

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import {
-  type Stats,
   chmodSync,
   lstatSync,
   lutimesSync,
@@ -10,6 +9,7 @@ import {
   readlinkSync,
   realpathSync,
   rmdirSync,
+  type Stats,
   statfsSync,
   statSync,
   symlinkSync,
