@@ -14,6 +14,7 @@ import { retireAttempt } from './retire.ts';
 import { createSetupShelf } from './setup-shelf.ts';
 import { openStartJournal } from './start-journal.ts';
 import type { NodeContext } from './task-context.ts';
+import { pickBase } from './task-environment.ts';
 import { TaskRunner } from './task-runner.ts';
 
 export interface AgentOptions {
@@ -172,7 +173,8 @@ export class Agent {
 }
 
 async function createContext(options: AgentOptions): Promise<NodeContext> {
-  const { host, store, directory, node, advertise, environment } = options;
+  const { host, store, directory, node, advertise } = options;
+  const environment = pickBase(options.environment);
   for (const name of ['attempts', 'ended', 'setups']) {
     await host.files.makeDirectory(`${directory}/${name}`, { mode: 0o700 });
   }

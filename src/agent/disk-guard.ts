@@ -6,6 +6,8 @@ export const roomToStartBytes = 64 * 1024 * 1024;
 const ballastBytes = 256 * 1024 * 1024;
 const plentyBytes = 4 * ballastBytes;
 const lookMs = 5000;
+/** A disk that had room is not asked again for so long: a full one also shows in the writes themselves. */
+const believeMs = 200;
 
 /**
  * Watches the disk that holds the records. A full disk must stop starts and nothing else: the ballast, a file that
@@ -20,15 +22,21 @@ export interface DiskGuard {
 
 export async function createDiskGuard(host: Host, directory: string): Promise<DiskGuard> {
   const path = `${directory}/ballast`;
+  let seenMs = Number.NEGATIVE_INFINITY;
   const guard: DiskGuard = {
     async waitForRoom(signal) {
+      if (host.clock.bootMs() - seenMs < believeMs) return;
       while (!signal.aborted) {
-        if ((await host.files.freeBytes(directory)) >= roomToStartBytes) return;
+        if ((await host.files.freeBytes(directory)) >= roomToStartBytes) {
+          seenMs = host.clock.bootMs();
+          return;
+        }
         await guard.giveUpBallast();
         await sleep(host.timers, lookMs, signal);
       }
     },
     async giveUpBallast() {
+      seenMs = Number.NEGATIVE_INFINITY;
       await host.files.remove(path);
     },
   };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Host } from '../host/host.ts';
 import { argv, createTestNode, script, type TestNode } from './attempt.testsuite.ts';
 import { createExitWatch } from './exit-watch.ts';
@@ -58,6 +58,8 @@ it('finds by its poll an exit that rang another bell [B3]', async () => {
   const attempt = node.newAttempt();
   const exits = await createExitWatch({ host: withJumpingTime(node.host), bell: `${node.root}/third-bell` });
   const { nonce } = await attempt.start(script('sleep 0.05; exit 6'));
+  // Virtual time runs through the ten seconds of an unclaimed start at once, so the shim must have claimed it by now.
+  await vi.waitFor(() => expect(attempt.text('run.run.json')).toContain('end'));
   const end = await exits.wait({ directory: attempt.directory, label: 'run', nonce });
   exits.close();
   expect(end).toMatchObject({ kind: 'ended', exit: { exitCode: 6 } });

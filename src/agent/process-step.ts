@@ -62,29 +62,33 @@ const keepAfterMs = 200;
 
 /** Keeps the logs of a command that runs on; the function it returns takes the last look. */
 function keepLongLogs(context: TaskContext, label: Label): () => Promise<void> {
-  const { host, attempt } = context;
-  const ended = new AbortController();
-  let keeping: Promise<void> | null = null;
-  const keep = async (): Promise<void> => {
-    while (!ended.signal.aborted) {
-      try {
-        await keepLogs({ host, directory: attempt.directory, label, limits: usualLimits, signal: ended.signal });
-        return;
-      } catch (error) {
-        if (!(error instanceof HostError)) throw error;
-        // The command's own output is on its disk either way; only the index and the rotation wait for room.
-        await sleep(host.timers, 5000, ended.signal);
-      }
-    }
-  };
+  const { host } = context;
+  let end: (() => Promise<void>) | null = null;
   const cancel = host.timers.after(keepAfterMs, () => {
-    keeping = keep();
+    const ended = new AbortController();
+    const keeping = keepUntil(context, label, ended.signal);
+    end = () => {
+      ended.abort('ended');
+      return keeping;
+    };
   });
   return async () => {
     cancel();
-    ended.abort('ended');
-    await keeping;
+    await end?.();
   };
+}
+
+async function keepUntil({ host, attempt }: TaskContext, label: Label, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await keepLogs({ host, directory: attempt.directory, label, limits: usualLimits, signal });
+      return;
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
+      // The command's own output is on its disk either way; only the index and the rotation wait for room.
+      await sleep(host.timers, 5000, signal);
+    }
+  }
 }
 
 type Started = { readonly kind: 'started'; readonly nonce: string } | Extract<End, { kind: 'ended' }>;

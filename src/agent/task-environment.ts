@@ -50,7 +50,8 @@ export function buildTaskEnvironment(task: TaskEnvironment): Record<string, stri
   };
 }
 
-function pickBase(agent: TaskEnvironment['agent']): Record<string, string> {
+/** What tasks get of the agent's own environment. Picking twice gives the same. */
+export function pickBase(agent: TaskEnvironment['agent']): Record<string, string> {
   const wanted = Object.entries(agent).filter(([name]) => baseNames.includes(name) || name.startsWith('LC_'));
   return Object.fromEntries(wanted.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }

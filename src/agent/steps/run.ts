@@ -1,6 +1,7 @@
+import type { TaskEvent } from '../../core/job/facts.ts';
 import { sleep } from '../../host/clock.ts';
 import { environmentOf } from '../environment.ts';
-import { runProcess } from '../process-step.ts';
+import { type ProcessEnd, runProcess } from '../process-step.ts';
 import { isSupervised } from '../supervision/probes-of.ts';
 import { supervise } from '../supervision/supervise.ts';
 import type { StepWork, TaskContext } from '../task-context.ts';
@@ -14,25 +15,28 @@ const runToEnd: StepWork = async (context) => {
   const { attempt, order, port, environment, setupShelf } = context;
   const lastingFolder = await setupShelf.folderFor(order.task, attempt.workdir);
   const env = environmentOf({ attempt, task: order.task, port, lastingFolder, agent: environment });
-  const ended = new AbortController();
+  const ended = order.task.settings.port && port !== null ? new AbortController() : null;
   try {
     const end = await runProcess(context, 'run', env, () => {
       context.tell({ kind: 'JobStarted', port });
-      if (order.task.settings.port && port !== null) void announceEndpoint(context, port, ended.signal);
+      if (ended !== null && port !== null) void announceEndpoint(context, port, ended.signal);
     });
-    if (end === null) return null;
-    switch (end.kind) {
-      case 'timed-out':
-        return { kind: 'TimedOut', timeoutMs: end.timeoutMs };
-      case 'fault':
-        return { kind: 'NodeFault', message: end.message, held: end.held };
-      case 'ended':
-        return { kind: 'JobExited', exitCode: end.exitCode, signal: end.signal, detail: end.detail };
-    }
+    return end === null ? null : eventOf(end);
   } finally {
-    ended.abort('ended');
+    ended?.abort('ended');
   }
 };
+
+function eventOf(end: ProcessEnd): TaskEvent {
+  switch (end.kind) {
+    case 'timed-out':
+      return { kind: 'TimedOut', timeoutMs: end.timeoutMs };
+    case 'fault':
+      return { kind: 'NodeFault', message: end.message, held: end.held };
+    case 'ended':
+      return { kind: 'JobExited', exitCode: end.exitCode, signal: end.signal, detail: end.detail };
+  }
+}
 
 const connectEveryMs = 100;
 

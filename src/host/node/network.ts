@@ -43,16 +43,32 @@ async function canConnect(port: number, timeoutMs: number): Promise<boolean> {
   return leftMs > 1 && connectOnce(port, '::1', leftMs);
 }
 
+const farewellMs = 1000;
+
+/**
+ * The connection is ended, not cut: a server that was about to say something, and does not expect a reset, must not
+ * fall over because it was asked whether it is there.
+ */
 function connectOnce(port: number, host: string, timeoutMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host });
-    const finish = (accepted: boolean): void => {
-      clearTimeout(timer);
+    const giveUp = (): void => {
       socket.destroy();
-      resolve(accepted);
+      resolve(false);
     };
-    const timer = setTimeout(finish, timeoutMs, false);
-    socket.once('connect', () => finish(true));
-    socket.once('error', () => finish(false));
+    const timer = setTimeout(giveUp, timeoutMs);
+    socket.once('connect', () => {
+      clearTimeout(timer);
+      resolve(true);
+      socket.unref();
+      socket.resume();
+      socket.end();
+      const farewell = setTimeout(() => socket.destroy(), farewellMs).unref();
+      socket.once('close', () => clearTimeout(farewell));
+    });
+    socket.on('error', () => {
+      clearTimeout(timer);
+      giveUp();
+    });
   });
 }
