@@ -12,6 +12,11 @@ afterEach(() => lab.close());
 describe('a log that was damaged', () => {
   const damages: readonly [string, (path: string) => void, RegExp][] = [
     ['cut short', (path) => truncateSync(path, 20_000), /log\.db: database disk image is malformed \(the file is dam/],
+    [
+      'emptied',
+      (path) => truncateSync(path, 0),
+      /log\.db has 0 bytes, and it was in use before: .* remove the empty file/,
+    ],
     ['of another kind', (path) => writeFileSync(path, 'no log '.repeat(100)), /log\.db: file is not a database/],
     ['changed by hand', (path) => replace(path, '"JobSubmitted"', '"JobSubmittee"'), /the log is damaged at fact \d+/],
   ];

@@ -6,6 +6,7 @@ export type LogErrorCode =
   | 'REWOUND_LOG'
   | 'NOT_PLAIN_JSON'
   | 'CLOSED_LOG'
+  | 'EMPTIED_LOG'
   | 'OLD_SQLITE'
   | 'NETWORK_FILE_SYSTEM';
 

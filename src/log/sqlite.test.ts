@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { describeFactLog } from './contract.testsuite.ts';
 import { add, testClock } from './contract-store.testsuite.ts';
@@ -47,6 +47,26 @@ describeFactLog('SQLite', async () => {
 });
 
 describe('a log in a SQLite file', () => {
+  it('is refused when its file was emptied, and begins anew when it was removed', async () => {
+    const path = newPath();
+    const log = await open(path);
+    await add(log, [noted('first', 1)]);
+    await log.close();
+    truncateSync(path, 0);
+    await expect(open(path)).rejects.toMatchObject({ code: 'EMPTIED_LOG', message: expect.stringContaining(path) });
+    expect(statSync(path).size).toBe(0);
+    rmSync(path);
+    const anew = await open(path);
+    expect(await anew.readAfter(0)).toEqual([]);
+    await anew.close();
+  });
+
+  it('begins where another process made its file and died before it wrote to it', async () => {
+    const path = newPath();
+    writeFileSync(path, '');
+    await (await open(path)).close();
+  });
+
   it('answers ENOSPC on a full disk, applies nothing, and goes on once there is room [R4.44]', async () => {
     const path = newPath();
     const roomy = await open(path);

@@ -4,6 +4,7 @@ import { retryWhileBusy } from './busy.ts';
 import { largestLogBytes } from './checkpoint.ts';
 import { integer } from './columns.ts';
 import { createDoorbell } from './doorbell.ts';
+import { refuseEmptied } from './emptied.ts';
 import type { FactLog, LoggedFact } from './fact-log.ts';
 import { type Formats, plainFormats } from './formats.ts';
 import { requireLocal } from './local-file-system.ts';
@@ -45,11 +46,13 @@ export async function openSqliteLog<Fact extends LoggedFact>({
     throw new HostError('ENOENT', `${directory}: no such directory; create it (mode 0700) first`, directory);
   }
   await requireLocal(host.files, directory);
+  const doorbellPath = `${directory}/doorbell`;
+  await refuseEmptied(path, doorbellPath, host);
   const connection = openConnection(path);
   try {
     await setUp(connection, { path, host, formats: formats.current });
     if (maxSizeBytes !== undefined) await retryWhileBusy(host, () => limitSize(connection, maxSizeBytes));
-    const doorbell = await createDoorbell(host.files, `${directory}/doorbell`);
+    const doorbell = await createDoorbell(host.files, doorbellPath);
     return await openLog(createSqliteStore(connection, { path, host, doorbell }), { host, formats, pid });
   } catch (error) {
     connection.close();
