@@ -44,6 +44,11 @@ export function watchRun(options: RunWatchOptions): () => void {
       { health, readySinceMs: health.ready ? (readySinceMs ?? nowMs) : null, told: news ?? told },
       isVerdict || news !== null,
     );
+    // Whoever hears that it is ready must know where: a rollout ends an old replica on that word.
+    if (news?.ready === true && !state().isOpen && asksPort(probes)) {
+      change({ isOpen: true }, true);
+      tellEndpoint();
+    }
     if (news !== null) tell({ kind: 'ReadinessChanged', ...news });
     if (health.dead !== null && !isDead) {
       isDead = true;
@@ -89,6 +94,11 @@ export function watchRun(options: RunWatchOptions): () => void {
     closed.abort('closed');
     runner.close();
   };
+}
+
+/** Whether being ready proves that the port accepts connections. */
+function asksPort({ startup, readiness }: Probes): boolean {
+  return [startup, readiness].some((probe) => probe !== null && probe.ask.kind !== 'command');
 }
 
 /** What started slowly is not worth a word; what is still not ready then, and why, is said once for each cause. */
