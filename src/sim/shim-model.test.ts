@@ -11,7 +11,16 @@ import { createVirtualFiles } from './virtual-files.ts';
 import { World } from './world.ts';
 
 const directory = '/node/n/attempts/a-1.0.0.1';
-const program: Program = { lastsMs: 100, codes: [7], dies: null, onTerm: 'die', children: [], writes: [], stuckMs: 0 };
+const program: Program = {
+  lastsMs: 100,
+  codes: [7],
+  dies: null,
+  onTerm: 'die',
+  children: [],
+  writes: [],
+  stuckMs: 0,
+  serves: null,
+};
 
 function prepare(options: { pids?: number } = {}) {
   const world = new World(createRandom(1), () => new Promise((resolve) => process.nextTick(resolve)));

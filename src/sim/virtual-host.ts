@@ -38,7 +38,7 @@ export function createVirtualHost(options: VirtualHostOptions): Host {
       bootMs: () => machine.bootMs(),
       bootId: () => machine.bootId(),
     },
-    timers: { after: (delayMs, callback) => incarnation.after(delayMs, callback) },
+    timers: { after: (delayMs, callback) => incarnation.after(Math.max(delayMs, shortestSleepMs), callback) },
     chance: { bytes: (length) => random.bytes(length), fraction: () => random.fraction() },
     files: createVirtualFiles({
       incarnation,
@@ -68,6 +68,9 @@ export function createVirtualHost(options: VirtualHostOptions): Host {
     },
   };
 }
+
+/** No timer is finer; without it, whoever waits for the last fraction of a bit would wait for ever at one moment. */
+const shortestSleepMs = 0.001;
 
 /** Compressing costs time and changes nothing that a simulation looks at. */
 function identityCompression(incarnation: Incarnation, latencyMs: () => number): Compression {

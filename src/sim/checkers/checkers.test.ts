@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../core/fact.ts';
 import { builtInSettings, type Settings } from '../../core/profile/settings.ts';
 import { refuse } from '../../core/refusal.ts';
+import type { Revision } from '../../core/service/service.ts';
+import { defaultRestart, type RestartPolicy } from '../../core/supervision/policy.ts';
 import { genesisHash, type StoredBatch, sealBatch } from '../../log/batch.ts';
 import { createHistory, type History } from '../history.ts';
 import { createTruth, type TrueProcess, type TrueSignal } from '../truth.ts';
@@ -37,6 +39,8 @@ function placed(job: string, more: { cpus?: number; devices?: string[]; attempt?
   return { kind: 'AttemptPlaced', job, index: 0, attempt: more.attempt ?? 1, tasks: [task] };
 }
 
+const gaveUp: Fact = { kind: 'GaveUp', ...key, message: 'failed 3 times in a row; the last: x' };
+const restartedFact = (restarts: number): Fact => ({ kind: 'Restarted', ...key, restarts, lastFailure: '' });
 const outcome = { reason: 'exit', exitCode: 0, signal: null, message: '' } as const;
 const ready: Fact = { kind: 'NodeReady', ...key };
 const exited: Fact = { kind: 'JobExited', ...key, exitCode: 0, signal: null, detail: null };
@@ -67,6 +71,7 @@ const runOf = (more: Partial<TrueProcess> = {}): TrueProcess => ({
   node: 'n',
   devices: [],
   port: null,
+  serves: null,
   startMs: 0,
   endMs: 10,
   exit: { code: 0, signal: null },
@@ -106,6 +111,45 @@ const answered = (job: string): History['answers'][number] => ({
 });
 const other = { attempt: 'a-1.0.0.2' };
 
+const restart = { ...defaultRestart, backoff: { initialMs: 1000, maxMs: 30_000 } };
+const supervised = (more: Partial<RestartPolicy> = {}): readonly Fact[] => [
+  joined,
+  submitted('a-1', { restart: { ...restart, ...more } }),
+  ...wholeLife.slice(2),
+];
+
+/** A history of one attempt whose run ended with code 1 at each of these times, 10 ms after its start. */
+function restarted(facts: readonly Fact[], startsMs: readonly number[]): History {
+  return history(facts, ({ truth }) => {
+    const exit = { code: 1, signal: null };
+    truth.processes.splice(0, 1, ...startsMs.map((startMs) => runOf({ startMs, endMs: startMs + 10, exit })));
+  });
+}
+
+const revision = (number: number, rollout: Partial<Settings['rollout']> = {}): Revision => {
+  const spec = { name: 's', run: 'true', setup: null, workspace: null, outputs: [], env: {}, args: [] };
+  const settings = { ...builtInSettings, rollout: { ...builtInSettings.rollout, minReadyMs: 0, ...rollout } };
+  return { number, spec, source: null, settings, origins: {}, profile: null, workspace: null };
+};
+const applied = (number: number, desired = 1): Fact => {
+  const about = { service: 's', project: 'default', owner: 'someone', by: 'someone' };
+  return { kind: 'ServiceApplied', ...about, revision: revision(number), desired };
+};
+const rollout = (to: number): Fact => ({ kind: 'RolloutStarted', service: 's', from: 1, to, deadlineAtMs: 100 });
+const replica = (job: string, number: number): Fact => ({
+  ...(submitted(job) as Extract<Fact, { kind: 'JobSubmitted' }>),
+  service: { name: 's', index: 0, revision: number },
+});
+const readyAs = (job: string): readonly Fact[] => [
+  placed(job),
+  { ...key, job, kind: 'NodeReady' },
+  { ...key, job, kind: 'JobStarted', port: 1 },
+  { ...key, job, kind: 'ReadinessChanged', ready: true, reason: null },
+];
+const dismissedNow: Fact = { kind: 'ReplicaDismissed', service: 's', job: 's-1', reason: 'replaced' };
+/** One replica is wanted and ready. */
+const served = [joined, applied(1), rollout(1), replica('s-1', 1), ...readyAs('s-1')];
+
 /** For each promise, a history that breaks it. */
 const breaches: Readonly<Record<string, History>> = {
   I1: history(wholeLife, (made) => {
@@ -143,6 +187,22 @@ const breaches: Readonly<Record<string, History>> = {
   I24: history(wholeLife, ({ truth }) => {
     truth.processes.push(runOf({ port: 1, label: 'setup' }), runOf({ port: 1, ...other }));
   }),
+  I18: restarted(supervised(), [0, 500]),
+  B3: restarted(
+    [...supervised().slice(0, 4), ...[2, 1].map((restarts): Fact => restartedFact(restarts)), ...supervised().slice(4)],
+    [0, 2000, 9000],
+  ),
+  I19: history([...served, dismissedNow]),
+  I20: history([...served, replica('s-2', 1), replica('s-3', 1)]),
+  I21: history(wholeLife, (made) => {
+    const ticks = Array.from({ length: 30 }, (): Fact => ({ kind: 'ServiceSettled', service: 's' }));
+    made.batches = seal([...served, ...ticks], (index) => index * 1000);
+  }),
+  X25: history([...served, applied(2), rollout(2), dismissedNow]),
+  X20: history(wholeLife, (made) => made.applied.push({ service: 's', revision: 1 })),
+  I25: history(wholeLife, (made) =>
+    made.deadEndpoints.push({ service: 's', endpoint: '127.0.0.1:1', deadMs: 4000, allowedMs: 3000 }),
+  ),
   S7: history(wholeLife, ({ truth }) => {
     truth.processes.splice(0, 1, runOf({ exit: { code: 1, signal: null } }));
   }),
@@ -177,6 +237,33 @@ describe('the checkers', () => {
     } as StoredBatch;
     made.batches = [...made.batches.slice(0, -1), changing];
     expect(broken(made)).toContain('I5');
+  });
+
+  it.each([
+    ['began before its time, after three failures', supervised(), [0, 1000, 3000, 5000]],
+    ['was restarted once more than it may', supervised({ maxRestarts: 1 }), [0, 1000, 4000]],
+    [
+      'failed more often in a row than it may',
+      supervised({ giveUp: { kind: 'failures', failures: 2 } }),
+      [0, 1000, 4000],
+    ],
+    ['was restarted, though nothing is', supervised({ policy: 'never' }), [0, 1000]],
+    ['gave up early', [...supervised().slice(0, 4), gaveUp, ...supervised().slice(4)], [0, 1000]],
+  ] as const)('find a command that %s [I18]', (_what, facts, startsMs) => {
+    expect(broken(restarted(facts, startsMs))).toContain('I18');
+  });
+
+  it('find nothing in restarts that come when they are due [I18]', () => {
+    const facts = supervised({ maxRestarts: 3, giveUp: { kind: 'failures', failures: 4 } });
+    expect(broken(restarted(facts, [0, 1000, 3000, 7000]))).not.toContain('I18');
+  });
+
+  it('find a service that does not stand as it should, and one that goes on writing [I27] [I28]', () => {
+    expect(broken(history(wholeLife, (made) => made.unsettled.push('s: 0 of 1 ready')))).toContain('I27');
+    const busy = history(wholeLife, (made) => {
+      made.steady = { startSeq: 1, endSeq: 2 };
+    });
+    expect(broken(busy)).toContain('I28');
   });
 
   it('have each a history that breaks it', () => {

@@ -41,16 +41,19 @@ export const serviceCheckers: readonly Checker[] = [
     id: 'I21',
     says: 'a rollout ends, pauses or goes back by its deadline',
     open: (_history, report) => {
-      const told = new Set<string>();
+      const overdue = new Map<string, { readonly sinceMs: number; batches: number }>();
       return {
         afterBatch: (state, { nowMs, lastSeq }) => {
           for (const { name, rollout } of state.services.values()) {
-            if (rollout?.state !== 'progressing') continue;
-            const lateMs = nowMs - (rollout.deadlineAtMs ?? -Infinity);
-            // While no agent runs nobody looks at the time.
-            if (lateMs <= lookedAtMs || told.has(`${name}@${rollout.to}`)) continue;
-            told.add(`${name}@${rollout.to}`);
-            report(`that of ${name} to ${rollout.to} is ${lateMs.toFixed(0)} ms late after fact ${lastSeq}`);
+            if (rollout?.state !== 'progressing' || nowMs <= (rollout.deadlineAtMs ?? -Infinity)) {
+              overdue.delete(name);
+              continue;
+            }
+            const late = overdue.get(name) ?? { sinceMs: nowMs, batches: 0 };
+            late.batches += 1;
+            overdue.set(name, late);
+            if (late.batches !== mostOverdueBatches || nowMs - late.sinceMs < 1000) continue;
+            report(`that of ${name} to ${rollout.to} is ${nowMs - late.sinceMs} ms late after fact ${lastSeq}`);
           }
         },
       };
@@ -59,27 +62,22 @@ export const serviceCheckers: readonly Checker[] = [
   {
     id: 'X25',
     says: 'a failing rollout touches no healthy replica of the old revision',
-    open: (_history, report) => {
-      /** Healthy old replicas that were dismissed, by the service, since its rollout began. */
-      const touched = new Map<string, string[]>();
-      return {
-        beforeFact: (fact, state) => {
-          if (fact.kind === 'RolloutStarted') touched.delete(fact.service);
-          if (fact.kind === 'RolloutEnded' && fact.state !== 'done') {
-            const service = state.services.get(fact.service);
-            const jobs = touched.get(fact.service) ?? [];
-            const may = (service?.rollout?.updated ?? 0) + (service === undefined ? 0 : mayLack(service));
-            if (jobs.length > may)
-              report(`that of ${fact.service} dismissed ${jobs.join(', ')}, and ${may} were ready`);
-          }
-          const found = dismissed(fact, state);
-          if (found === null || openRollout(found.service)?.state !== 'progressing') return;
-          const { service, replica } = found;
-          if (replica.revision === service.revision || replica.readySinceMs === null) return;
-          touched.set(service.name, [...(touched.get(service.name) ?? []), replica.job]);
-        },
-      };
-    },
+    open: (_history, report) => ({
+      beforeFact: (fact, state, { nowMs }) => {
+        const found = dismissed(fact, state);
+        if (found === null || openRollout(found.service) === null) return;
+        const { service, replica } = found;
+        if (replica.revision === service.revision || replica.readySinceMs === null) return;
+        const { minReadyMs, maxUnavailable } = rolloutOf(service);
+        const others = [...service.replicas.values()].filter((one) => one !== replica && !one.stopping);
+        const isUp = (one: Replica): boolean =>
+          one.revision === service.revision ? isAvailable(one, minReadyMs, nowMs) : one.readySinceMs !== null;
+        const left = others.filter(isUp).length;
+        const least = wantedReplicas(service) - maxUnavailable;
+        if (left < least)
+          report(`${replica.job} was ready and dismissed for revision ${service.revision}, ${left} left`);
+      },
+    }),
   },
   {
     id: 'I25',
@@ -111,8 +109,8 @@ export const serviceCheckers: readonly Checker[] = [
   },
 ];
 
-/** For so long no agent and no client may be there to look. */
-const lookedAtMs = 60_000;
+/** The log's time may jump, and nobody looks at it while no agent runs; but not so often as this. */
+const mostOverdueBatches = 20;
 
 /** A replica that its service tells to stop, while the service is wanted. */
 function dismissed(fact: Fact, state: State): { readonly service: Service; readonly replica: Replica } | null {
@@ -120,10 +118,6 @@ function dismissed(fact: Fact, state: State): { readonly service: Service; reado
   const service = state.services.get(fact.service);
   const replica = service?.replicas.get(fact.job);
   if (service === undefined || replica === undefined || service.standing !== 'wanted') return null;
+  if (fact.reason.startsWith('chosen by ')) return null;
   return { service, replica };
-}
-
-/** How many old replicas may go before any new one is there: some may lack, and more than are wanted may go. */
-function mayLack(service: Service): number {
-  return rolloutOf(service).maxUnavailable;
 }
