@@ -50,6 +50,11 @@ export class Incarnation {
     this.#crash = { atCall: this.#calls + calls, moment };
   }
 
+  /** Takes back a crash that is still to come. */
+  spare(): void {
+    this.#crash = null;
+  }
+
   kill(): void {
     if (!this.#alive) return;
     this.#alive = false;

@@ -30,6 +30,7 @@ export async function settleServices(targets: Targets, isReady: (plane: ControlP
   const { cluster, clients } = targets;
   const { world, history } = cluster;
   const healedMs = world.nowMs;
+  for (const { incarnation } of cluster.lives) incarnation.spare();
   const problems = (): readonly string[] => {
     const plane = planeOf(targets);
     return plane === null ? ['no agent runs'] : unsettledServices(plane.state, plane.nowMs());

@@ -69,7 +69,7 @@ function planTowards(service: Service, { all, active, wanted, isUp, nowMs }: Sit
   const isUndone = service.rollout?.state === 'rolled-back';
   const reason = isUndone ? `undone: back to revision ${service.revision}` : 'replaced by the new revision';
   const dismiss = [
-    ...superfluous(others, wanted - maxUnavailable - updated).map(({ job }) => ({ job, reason })),
+    ...superfluous(others, wanted - maxUnavailable - updated, isUp).map(({ job }) => ({ job, reason })),
     ...surplusOf(service, current, wanted, isUp),
   ];
   const room = wanted + maxSurge - all.length;
@@ -82,9 +82,10 @@ function planTowards(service: Service, { all, active, wanted, isUp, nowMs }: Sit
 
 /**
  * Replicas of other revisions that are not needed any more. One that is ready goes only for an available successor, one
- * that was ready and has a chance to be again as well; one that never was serves nobody and makes room at once.
+ * that was ready and has a chance to be again as well; one that never was serves nobody and makes room at once. One that
+ * has only just become ready is not available yet, and goes before one that is.
  */
-function superfluous(others: readonly Replica[], needed: number): readonly Replica[] {
+function superfluous(others: readonly Replica[], needed: number, isUp: Judge): readonly Replica[] {
   const ready = others.filter((replica) => replica.readySinceMs !== null);
   const recovering = others.filter((replica) => replica.readySinceMs === null && replica.wasReady);
   const never = others.filter((replica) => !replica.wasReady);
@@ -93,7 +94,7 @@ function superfluous(others: readonly Replica[], needed: number): readonly Repli
   return [
     ...newestFirst(never),
     ...newestFirst(recovering).slice(0, Math.max(0, recovering.length - keepRecovering)),
-    ...newestFirst(ready).slice(0, ready.length - keepReady),
+    ...pickSurplus(ready, ready.length - keepReady, isUp),
   ];
 }
 

@@ -58,6 +58,16 @@ describe('a rollout', () => {
     expect(at.ids(2)).toHaveLength(4);
   });
 
+  it('keeps the old replica that is available before one that has only just become ready again [X25] [I19]', () => {
+    const rollout = { maxUnavailable: 1 };
+    const at = serving(2, rollout);
+    const [a = '', b = ''] = at.ids();
+    at.unready(a);
+    at.ready(a);
+    at.apply({ replicas: 2, rollout }, v2);
+    expect(at.ids(1)).toEqual([b]);
+  });
+
   it('that never becomes ready fails at its deadline with the reason, and touches no old replica [X25] [I21]', () => {
     const at = serving(2);
     const old = at.ids();

@@ -186,6 +186,7 @@ function wasSick(
   const isLive = ({ startMs, endMs }: TrueProcess): boolean => startMs <= atMs && atMs <= (endMs ?? Infinity);
   const run = truth.processes.find((one) => one.attempt === attempt && isRun(one) && isLive(one));
   if (run === undefined || run.serves === null || probes.length === 0) return false;
+  if (run.serves.elsewhere) return true;
   const backMs =
     graceMs + slowestEndMs + Math.max(...probes.map(({ intervalMs, timeoutMs }) => intervalMs + timeoutMs));
   return !wasWell(run.serves, atMs - run.startMs - backMs, atMs - run.startMs);
