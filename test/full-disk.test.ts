@@ -28,6 +28,39 @@ describe('a home on a disk that is almost full', () => {
     expect(await run.finished).toMatchObject({ code: 0, stdout: 'went on\n' });
   });
 
+  it('that fills up under a job lets go of it at the second Ctrl-C, though no stop can be written', async (test) => {
+    test.skip(!isMounted, 'a disk of its own can be mounted by root only');
+    execFileSync('mount', ['-o', 'remount,size=100m', lab.home]);
+    const run = lab.start(['run', '--name', 'stays', '--no-workspace', '--', 'sh', '-c', 'echo $$; exec sleep 300']);
+    await run.printed(/^\d+\n/);
+    const pid = Number(run.stdout());
+    fillDisk(lab.home);
+    run.child.kill('SIGINT');
+    await run.printed(/the stop could not be written: the disk that holds the log is full; make room, or Ctrl-C again/);
+    expect(isAlive(pid)).toBe(true);
+    run.child.kill('SIGINT');
+    const { code, stderr } = await run.finished;
+    expect(stderr).toMatch(/what it ran here has been ended\n {2}make room, then yard stop stays-\w+\n$/);
+    expect([code, isAlive(pid)]).toEqual([125, false]);
+
+    execFileSync('mount', ['-o', 'remount,size=300m', lab.home]);
+    expect(await lab.yard(['stop', 'stays'])).toMatchObject({ code: 0 });
+    expect(await lab.yard(['run', '--no-workspace', '--', 'true'])).toMatchObject({ code: 0 });
+    expect((await lab.yard(['jobs', 'stays'])).stdout).toMatch(/state +FAILED +stopped by/);
+  });
+
+  it('that fills up is no reason to outlive a lost terminal', async (test) => {
+    test.skip(!isMounted, 'a disk of its own can be mounted by root only');
+    execFileSync('mount', ['-o', 'remount,size=100m', lab.home]);
+    const run = lab.start(['run', '--no-workspace', '--', 'sh', '-c', 'echo $$; exec sleep 300']);
+    await run.printed(/^\d+\n/);
+    const pid = Number(run.stdout());
+    fillDisk(lab.home);
+    run.child.kill('SIGHUP');
+    expect(await run.finished).toMatchObject({ code: 125 });
+    expect(isAlive(pid)).toBe(false);
+  });
+
   it('refuses a workspace that does not fit, and keeps nothing of it', async (test) => {
     test.skip(!isMounted, 'a disk of its own can be mounted by root only');
     writeFileSync(join(lab.folder, 'big'), Buffer.alloc(60 * 1024 * 1024, 'x'));
@@ -39,3 +72,16 @@ describe('a home on a disk that is almost full', () => {
     expect((await lab.yard(['jobs', '--all', '--json'])).stdout.trim()).toBe('[]');
   });
 });
+
+/** To the last block: dd ends when a write fails. */
+function fillDisk(directory: string): void {
+  spawnSync('dd', ['if=/dev/zero', `of=${join(directory, 'filler')}`, 'bs=4096'], { stdio: 'ignore' });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

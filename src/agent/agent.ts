@@ -73,6 +73,18 @@ export class Agent {
     return [...this.#runners.values()].map((runner) => runner.attempt.key);
   }
 
+  /**
+   * Ends what runs of a job, though no order says so: its records stay, and the next agent reads from them how it ended.
+   * Resolves with false when something still lives a minute after SIGKILL.
+   */
+  async endTasks(job: string, graceMs: number): Promise<boolean> {
+    const runners = [...this.#runners.values()].filter(({ attempt }) => attempt.key.job === job);
+    // Closed first: what is kept up would be started again.
+    for (const runner of runners) runner.close();
+    const results = await Promise.all(runners.map((runner) => runner.fence(graceMs)));
+    return !results.includes('unkillable');
+  }
+
   /** Lets go of everything. Processes run on. */
   async close(options: { readonly leave: boolean }): Promise<void> {
     if (this.#closed.signal.aborted) return;

@@ -84,9 +84,9 @@ export class TaskRunner {
     }
   }
 
-  /** Ends the whole tree, whatever the orders say: the attempt is no longer the current one. */
-  fence(): Promise<'gone' | 'unkillable'> {
-    return this.#stop(0);
+  /** Ends the whole tree, whatever the orders say. */
+  fence(graceMs = 0): Promise<'gone' | 'unkillable'> {
+    return this.#stop(graceMs);
   }
 
   /** A full disk holds up this attempt and nothing else: with room again the step is begun anew. */

@@ -219,6 +219,11 @@ export interface RunningNode {
   readonly name: string;
   /** Tasks on it, alive. */
   liveTasks(): readonly TaskKey[];
+  /**
+   * Ends what runs of a job here, though nothing says so in the log: for whoever wants a job stopped and finds the log's
+   * disk full. Follows no more orders for it. Resolves with false when something of it could not be killed.
+   */
+  endTasks(job: string, options: { readonly graceMs: number }): Promise<boolean>;
   /** Ends the agent; what runs goes on, and the next agent adopts it. */
   close(): Promise<void>;
   /** Resolves when the agent has ended by itself, with the fault that ended it. */

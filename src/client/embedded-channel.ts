@@ -21,7 +21,9 @@ export function createEmbeddedChannel(embedded: Embedded, node: string, instance
       return answer.kind === 'reported' ? answer.stale : [];
     },
     async leave() {
-      await execute(embedded, { kind: 'LeaveNode', node, instance });
+      const answer = await embedded.plane.execute({ kind: 'LeaveNode', node, instance });
+      // On a full disk the node is left as a crash leaves it: the next agent joins in its place.
+      if (isRefusal(answer) && answer.code !== 'STORE_FULL') throw new RefusalError(answer);
     },
   };
 }

@@ -67,8 +67,11 @@ export class Runyard implements RunyardClient {
   }
 
   async close(): Promise<void> {
-    await this.#embedded.plane.close();
-    this.#processes.close();
+    try {
+      await this.#embedded.plane.close();
+    } finally {
+      this.#processes.close();
+    }
   }
 }
 

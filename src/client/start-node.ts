@@ -72,11 +72,15 @@ async function serve(
     name,
     failed,
     liveTasks: () => agent.liveTasks(),
+    endTasks: (job, { graceMs }) => agent.endTasks(job, graceMs),
     async close() {
       timers.abort('closed');
-      await agent.close({ leave: true });
-      await host.files.remove(`${directory}/agent.json`);
-      lock.release();
+      try {
+        await agent.close({ leave: true });
+        await host.files.remove(`${directory}/agent.json`);
+      } finally {
+        lock.release();
+      }
     },
   };
 }

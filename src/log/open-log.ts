@@ -1,3 +1,4 @@
+import { HostError } from '../host/files.ts';
 import { append } from './append.ts';
 import type { FactLog, LoggedFact } from './fact-log.ts';
 import { type Formats, requireFormat } from './formats.ts';
@@ -81,6 +82,9 @@ function createFactLog<Fact extends LoggedFact>(session: LogSession<Fact>): Fact
 async function closeLog<Fact extends LoggedFact>(session: LogSession<Fact>): Promise<void> {
   try {
     await unregister(session);
+  } catch (error) {
+    // On a full disk the registration outlives this process: whoever opens the log next sees it dead and removes it.
+    if (session.self.identity === null || !(error instanceof HostError) || error.code !== 'ENOSPC') throw error;
   } finally {
     await session.store.close();
   }

@@ -3,7 +3,7 @@ import type { JobHandle, RunyardClient } from '../../client/api.ts';
 import type { Context, Invocation } from '../context.ts';
 import { flagOption, textOption } from '../context.ts';
 import { follow } from '../follow/follow.ts';
-import { type Interrupts, watchInterrupts } from '../follow/interrupts.ts';
+import { type HeldNode, type Interrupts, watchInterrupts } from '../follow/interrupts.ts';
 import { bringNode, type OwnNode } from '../follow/own-node.ts';
 import { showPush } from '../follow/push-line.ts';
 import { checkLanding } from '../request/check-landing.ts';
@@ -21,7 +21,12 @@ export async function execute(context: Context, invocation: Invocation): Promise
   bringing.catch(() => {});
   let interrupts: Interrupts | null = null;
   let own: OwnNode | null = null;
-  const arm = (): Interrupts => (interrupts ??= watchInterrupts(context, () => own?.isOurs() !== false));
+  // Until it is known who serves the node, a lost terminal stops the job.
+  const held: HeldNode = {
+    isOurs: () => own?.isOurs() !== false,
+    endTasks: async (job, options) => (await own?.endTasks(job, options)) ?? true,
+  };
+  const arm = (): Interrupts => (interrupts ??= watchInterrupts(context, held));
   try {
     const job = await submitRequest(context, client, { request, invocation, onPushed: arm });
     own = await bringing;

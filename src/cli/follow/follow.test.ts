@@ -1,16 +1,18 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { JobHandle } from '../../client/api.ts';
+import { RefusalError } from '../../client/refusal-error.ts';
 import type { JobView } from '../../core/job/view.ts';
 import type { NodeView } from '../../core/node/view.ts';
 import { builtInSettings } from '../../core/profile/settings.ts';
 import { type EndReason, endReasons, exitOutcome } from '../../core/reason.ts';
+import { refuse } from '../../core/refusal.ts';
 import type { CaughtSignal, Context } from '../context.ts';
 import { chooseOutput } from '../output/choose.ts';
 import { keepStreams } from '../output/fake-streams.testsuite.ts';
 import { jobsTable, whyOf } from '../views/jobs-table.ts';
 import { endLine, outputsLine } from './ending.ts';
 import { outcomeOf } from './follow.ts';
-import { watchInterrupts } from './interrupts.ts';
+import { type HeldNode, watchInterrupts } from './interrupts.ts';
 import { createNarrator } from './narrator.ts';
 import { jobView, taskView } from './views.testsuite.ts';
 import { whatNext } from './what-next.ts';
@@ -185,13 +187,17 @@ llama-7m1xzd   PENDING    –       4     5 min  needs 4 GPUs, the largest node 
 });
 
 describe('signals while a job is followed', () => {
-  function setUp(servesNode: boolean) {
+  function setUp(servesNode: boolean, { full = false } = {}) {
     const { streams, stderr } = keepStreams();
     const handlers = new Map<CaughtSignal, () => void>();
     const stops: unknown[] = [];
+    const ended: unknown[] = [];
     const job = {
       id: 'a-1',
-      stop: (options: unknown) => Promise.resolve(void stops.push(options)),
+      stop: (options: unknown) => {
+        stops.push(options);
+        return full ? Promise.reject(new RefusalError(refuse('STORE_FULL', 'the disk is full'))) : Promise.resolve();
+      },
     } as unknown as JobHandle;
     const context = {
       output: chooseOutput(streams, { json: false, quiet: false }),
@@ -200,8 +206,13 @@ describe('signals while a job is followed', () => {
         return () => handlers.delete(signal);
       },
     } as unknown as Context;
-    const interrupts = watchInterrupts(context, () => servesNode);
-    return { interrupts, job, stops, stderr, handlers, send: (signal: CaughtSignal) => handlers.get(signal)?.() };
+    const node: HeldNode = {
+      isOurs: () => servesNode,
+      endTasks: (id, options) => Promise.resolve(ended.push([id, options]) > 0),
+    };
+    const interrupts = watchInterrupts(context, node);
+    const send = (signal: CaughtSignal): void => handlers.get(signal)?.();
+    return { interrupts, job, stops, ended, stderr, handlers, send };
   }
 
   it('stop it with its grace, then kill it [S8]', () => {
@@ -232,6 +243,37 @@ describe('signals while a job is followed', () => {
     interrupts.attach(job, jobView());
     send(signal);
     expect([interrupts.detached.aborted, stops]).toEqual([false, [{}]]);
+  });
+
+  it('end what runs here at the second one, where a full disk refuses the stop, and say that it is not written', async () => {
+    const { interrupts, job, send, ended, stderr } = setUp(true, { full: true });
+    interrupts.attach(job, jobView());
+    send('SIGINT');
+    await vi.waitFor(() => expect(stderr()).toMatch(/the disk that holds the log is full; make room, or Ctrl-C again/));
+    expect(ended).toEqual([]);
+    send('SIGTERM');
+    await expect(interrupts.fault).rejects.toMatchObject({
+      code: 'STORE_FULL',
+      message: expect.stringMatching(/could not be written.*what it ran here has been ended/),
+      hint: 'make room, then yard stop a-1',
+    });
+    expect(ended).toEqual([['a-1', { graceMs: 0 }]]);
+  });
+
+  it('end what runs here with its grace where the terminal is lost on a full disk', async () => {
+    const { interrupts, job, send, ended } = setUp(true, { full: true });
+    interrupts.attach(job, jobView());
+    send('SIGHUP');
+    await expect(interrupts.fault).rejects.toMatchObject({ code: 'STORE_FULL' });
+    expect(ended).toEqual([['a-1', { graceMs: 30_000 }]]);
+  });
+
+  it('are refused on a full disk where the node is another process', async () => {
+    const { interrupts, job, send, ended } = setUp(false, { full: true });
+    interrupts.attach(job, jobView());
+    send('SIGINT');
+    await expect(interrupts.fault).rejects.toMatchObject({ code: 'STORE_FULL', message: 'the disk is full' });
+    expect(ended).toEqual([]);
   });
 
   it('are given back in the end', () => {

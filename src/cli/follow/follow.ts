@@ -42,13 +42,17 @@ export async function follow(
     nowMs: () => performance.now(),
   });
   const endHeldUp = tellHeldUp(context, job);
+  // What is followed is let go of however this ends: a watch that is left open keeps the process alive.
+  const over = new AbortController();
+  const signal = AbortSignal.any([interrupts.detached, over.signal]);
   const following = Promise.all([
-    watchStates(client, job, narrator, options),
-    streamLogs(context, job, { narrator, first, setupLogRead: setupLog.open, ...options }),
+    watchStates(client, job, narrator, { own, signal }),
+    streamLogs(context, job, { narrator, first, setupLogRead: setupLog.open, sinceMs: options.sinceMs, signal }),
   ]);
   try {
     await Promise.race([following, interrupts.fault, ...(own === null ? [] : [own.fault])]);
   } finally {
+    over.abort();
     endHeldUp();
     narrator.end();
   }
@@ -81,12 +85,12 @@ async function watchStates(
   client: RunyardClient,
   job: JobHandle,
   narrator: Narrator,
-  options: FollowOptions,
+  { own, signal }: { readonly own: OwnNode | null; readonly signal: AbortSignal },
 ): Promise<void> {
   let asked = false;
-  for await (const view of job.watch({ signal: options.interrupts.detached })) {
+  for await (const view of job.watch({ signal })) {
     await narrator.see(view);
-    if (asked || options.own === null || !options.own.isOurs()) continue;
+    if (asked || own === null || !own.isOurs()) continue;
     if (view.state === 'PENDING' && view.waiting?.reason === 'no-fit') {
       asked = (await client.nodes.list()).filter((node) => node.agentRunning).length <= 1;
       if (asked) await job.failUnschedulable(view.waiting.message);
@@ -97,17 +101,19 @@ async function watchStates(
 async function streamLogs(
   context: Context,
   job: JobHandle,
-  options: FollowOptions & {
+  options: {
+    readonly sinceMs: number | null;
+    readonly signal: AbortSignal;
     readonly narrator: Narrator;
     readonly first: JobView;
     /** Called when nothing more of setup can come. */
     readonly setupLogRead: () => void;
   },
 ): Promise<void> {
-  const { narrator, interrupts, first, sinceMs } = options;
+  const { narrator, first, sinceMs, signal } = options;
   const several = job.part === null && (first.array !== null || first.settings.nodes > 1);
   let step = '';
-  const logOptions = { follow: true, signal: interrupts.detached, ...(sinceMs === null ? {} : { sinceMs }) };
+  const logOptions = { follow: true, signal, ...(sinceMs === null ? {} : { sinceMs }) };
   for await (const chunk of job.logChunks(logOptions)) {
     // What run prints comes after the line that says where it runs; that of setup comes after what setup printed.
     if (chunk.step === 'run' && step !== 'run') {

@@ -6,6 +6,8 @@ export interface OwnNode {
   isOurs(): boolean;
   /** Rejects when the agent ended by itself; otherwise never settles. */
   readonly fault: Promise<never>;
+  /** Ends what this process runs of a job, without the log. False when something of it could not be killed. */
+  endTasks(job: string, options: { readonly graceMs: number }): Promise<boolean>;
   /** Ends the agent; what still runs is adopted by the next one. */
   close(): Promise<void>;
 }
@@ -40,6 +42,7 @@ export async function bringNode(client: RunyardClient): Promise<OwnNode> {
   return {
     isOurs: () => node !== null,
     fault,
+    endTasks: (job, options) => node?.endTasks(job, options) ?? Promise.resolve(true),
     async close() {
       leave.abort();
       await queued;
@@ -48,4 +51,9 @@ export async function bringNode(client: RunyardClient): Promise<OwnNode> {
   };
 }
 
-const noNode: OwnNode = { isOurs: () => false, fault: new Promise(() => {}), close: () => Promise.resolve() };
+export const noNode: OwnNode = {
+  isOurs: () => false,
+  fault: new Promise(() => {}),
+  endTasks: () => Promise.resolve(true),
+  close: () => Promise.resolve(),
+};
