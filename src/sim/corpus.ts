@@ -2,6 +2,8 @@
 export interface KeptSeed {
   readonly seed: number;
   readonly found: string;
+  /** It is one of those with services. */
+  readonly services?: boolean;
 }
 
 /** Kept for ever. A change of the simulator changes what a seed draws; the history of the repository has the old draws. */
@@ -17,4 +19,10 @@ export const corpus: readonly KeptSeed[] = [
   { seed: 135, found: 'what could not be killed was never put aside once it was gone' },
   { seed: 167, found: 'an agent did not release what the agent before it could not kill' },
   { seed: 217, found: 'the same, in a third attempt' },
+  { seed: 20, services: true, found: 'whoever waited for the last fraction of a bit waited for ever at one moment' },
+  {
+    seed: 81,
+    services: true,
+    found: 'an old replica that was available went before one that had only just become ready',
+  },
 ];

@@ -7,28 +7,35 @@ import { runSeed, type SeedResult } from './run-seed.ts';
 const drain = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
 /** Seeds of the test run, in parts; more run with `npm run sim`. */
-const parts = 4;
-const seedsPerPart = 45;
-/** A part takes 5 s on a core of its own; other tests may have the machine. */
+const parts = 3;
+const seedsPerPart = 30;
+const serviceParts = 2;
+const serviceSeedsPerPart = 8;
+/** A part takes 6 s on a core of its own; other tests may have the machine. */
 const busyMachineMs = 120_000;
-const ran = new Map<number, SeedResult>();
+const ran = new Map<string, SeedResult>();
 
 /** Each seed runs once, however many tests look at it. */
-async function runOnce(first: number, count: number): Promise<readonly SeedResult[]> {
+async function runOnce(first: number, count: number, services = false): Promise<readonly SeedResult[]> {
   const results: SeedResult[] = [];
   for (let seed = first; seed < first + count; seed += 1) {
-    const result = ran.get(seed) ?? (await runSeed(seed, { drain }));
-    ran.set(seed, result);
+    const key = `${seed}${commandOf(services)}`;
+    const result = ran.get(key) ?? (await runSeed(seed, { drain, services }));
+    ran.set(key, result);
     results.push(result);
   }
   return results;
 }
 
 /** What went wrong, each with the one command that shows it again. */
-function failures(results: readonly SeedResult[]): readonly string[] {
+function failures(results: readonly SeedResult[], services = false): readonly string[] {
   return results.flatMap(({ seed, violations }) =>
-    violations.map((violation) => `${violation}\n  npm run sim -- --seed ${seed}`),
+    violations.map((violation) => `${violation}\n  npm run sim -- --seed ${seed}${commandOf(services)}`),
   );
+}
+
+function commandOf(services: boolean): string {
+  return services ? ' --services' : '';
 }
 
 describe('the simulator', () => {
@@ -40,14 +47,36 @@ describe('the simulator', () => {
     busyMachineMs,
   );
 
-  it.each(corpus)('keeps every promise in seed $seed, which once failed: $found', async ({ seed }) => {
-    expect(failures(await runOnce(seed, 1))).toEqual([]);
+  it.each(Array.from({ length: serviceParts }, (_, part) => 1 + part * serviceSeedsPerPart))(
+    'keeps every promise about services whatever people ask and whatever goes wrong, in the seeds from %i on [I18 I19 I20 I21 I24 I25 I27 I28] [X10 X25 X26 X30] [B3]',
+    async (first) => {
+      expect(failures(await runOnce(first, serviceSeedsPerPart, true), true)).toEqual([]);
+    },
+    busyMachineMs,
+  );
+
+  it.each(corpus)('keeps every promise in seed $seed, which once failed: $found', async ({ seed, services }) => {
+    expect(failures(await runOnce(seed, 1, services), services)).toEqual([]);
   });
 
   it('comes to the same hash when it runs a seed again [X28]', async () => {
-    const first = await runOnce(1, 6);
+    const first = await runOnce(1, 4);
     for (const { seed, hash } of first) expect((await runSeed(seed, { drain })).hash).toBe(hash);
     expect(new Set(first.map(({ hash }) => hash)).size).toBe(first.length);
+    const [withServices] = await runOnce(1, 1, true);
+    expect((await runSeed(1, { drain, services: true })).hash).toBe(withServices?.hash);
+  });
+
+  it('brings about whatever can become of services and their replicas', async () => {
+    const results = await runOnce(1, serviceParts * serviceSeedsPerPart, true);
+    const facts = new Set(results.flatMap(({ counts }) => Object.keys(counts)));
+    for (const kind of [
+      ...['ServiceScaled', 'ServiceStarted', 'ServiceStopped', 'ServiceRemoved', 'ReplacementDelayed'],
+      ...['RolloutStarted', 'RolloutAdvanced', 'RolloutPaused', 'RolloutResumed', 'RolloutEnded', 'ReplicaDismissed'],
+      ...['ReadinessChanged', 'Restarted', 'GaveUp', 'NodeFault', 'TaskPrepared'],
+    ]) {
+      expect(facts).toContain(kind);
+    }
   });
 
   it('lets every kind of sudden fault strike, and brings about nearly every kind of fact', async () => {
