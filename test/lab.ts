@@ -136,16 +136,20 @@ function follow(child: ChildProcessByStdio<Writable, Readable, Readable>): Runni
   return { child, finished, stdout: () => stdout, stderr: () => stderr, printed };
 }
 
-/** Ends agents that the lab's commands left running, by the identity they recorded. */
+/** Ends agents that the lab's commands left running, by the identity they recorded; first what starts them again. */
 async function endAgents(home: string): Promise<void> {
   for (const node of listFolders(join(home, 'nodes'))) {
-    const path = join(home, 'nodes', node, 'agent.json');
-    if (!existsSync(path)) continue;
-    const { pid, startTicks } = JSON.parse(readFileSync(path, 'utf8')) as { pid: number; startTicks: number };
-    if (pid === process.pid || startTicksOf(pid) !== startTicks) continue;
-    process.kill(pid, 'SIGKILL');
-    await until(() => startTicksOf(pid) !== startTicks);
+    for (const record of ['supervisor.json', 'daemon.json', 'agent.json'])
+      await endRecorded(join(home, 'nodes', node, record));
   }
+}
+
+async function endRecorded(path: string): Promise<void> {
+  if (!existsSync(path)) return;
+  const { pid, startTicks } = JSON.parse(readFileSync(path, 'utf8')) as { pid: number; startTicks: number };
+  if (pid === process.pid || startTicksOf(pid) !== startTicks) return;
+  process.kill(pid, 'SIGKILL');
+  await until(() => startTicksOf(pid) !== startTicks);
 }
 
 /** Ends tasks of this home that outlived their agent: found by the mark that they carry and the home that they use. */

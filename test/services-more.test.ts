@@ -204,7 +204,7 @@ describe.sequential('a service that crashes in a loop', () => {
     const id = await breakIt(service);
     const waiting = await untilView(service, ({ reason }) => reason?.includes('starts in') === true);
     expect(waiting).toMatchObject({ state: 'WAITING', ready: 0, replicas: [{ id, state: 'PENDING' }] });
-    expect(waiting.reason).toMatch(/^requeued-\w{6} attempt \d+ starts in .*exited with code 7/);
+    expect(waiting.reason).toMatch(/^requeued-\w{6}: attempt \d+ starts in .*exited with code 7/);
     rmSync(broken());
     const again = await untilView(service, isReady(1));
     expect(again.replicas[0]?.id).toBe(id);

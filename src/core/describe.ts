@@ -148,7 +148,7 @@ function describeTask(fact: TaskFact): string {
 function describeService(fact: ServiceFact): string {
   switch (fact.kind) {
     case 'ServiceApplied':
-      return `got revision ${fact.revision.number} from ${fact.by}, ${fact.desired} replicas wanted`;
+      return `got revision ${fact.revision.number} from ${fact.by}, ${countReplicas(fact.desired)} wanted`;
     case 'ServiceScaled':
       return `was scaled to ${fact.desired} by ${fact.by}`;
     case 'ServiceStarted':
@@ -160,9 +160,9 @@ function describeService(fact: ServiceFact): string {
     case 'ServiceRemoved':
       return `was removed by ${fact.by}`;
     case 'RolloutStarted':
-      return `began to roll out revision ${fact.to}, coming from ${fact.from}`;
+      return `began to roll out revision ${fact.to}${fact.from === fact.to ? '' : `, coming from ${fact.from}`}`;
     case 'RolloutAdvanced':
-      return `has ${fact.updated} replicas of the new revision available`;
+      return `has ${countReplicas(fact.updated)} of the new revision available`;
     case 'RolloutPaused':
       return `had its rollout paused by ${fact.by}`;
     case 'RolloutResumed':
@@ -176,6 +176,10 @@ function describeService(fact: ServiceFact): string {
     case 'ReplicaDismissed':
       return `dismissed ${fact.job}: ${fact.reason}`;
   }
+}
+
+function countReplicas(count: number): string {
+  return count === 1 ? '1 replica' : `${count} replicas`;
 }
 
 function submittedAs(fact: Extract<Fact, { kind: 'JobSubmitted' }>): string {

@@ -30,11 +30,13 @@ function revisionText({ revision, revisions }: ServiceView): string {
   return others.length === 0 ? String(revision) : `${revision} (kept to go back to: ${others.join(', ')})`;
 }
 
-function rolloutFact({ rollout, desired }: ServiceView): readonly [string, string] | null {
+function rolloutFact({ rollout, desired, reason: why }: ServiceView): readonly [string, string] | null {
   if (rollout === null) return null;
   const way = rollout.from === rollout.to ? `${rollout.to}` : `${rollout.from} → ${rollout.to}`;
-  const reason = rollout.reason === null ? '' : `: ${rollout.reason}`;
-  return ['rollout', `${way} ${rollout.state}, updated ${rollout.updated} of ${desired}${reason}`];
+  // The line of the state may have said it.
+  const isSaid = rollout.reason === null || why?.endsWith(rollout.reason) === true;
+  const reason = isSaid ? '' : `: ${rollout.reason}`;
+  return ['rollout', `${way} ${rollout.state.replace('-', ' ')}, updated ${rollout.updated} of ${desired}${reason}`];
 }
 
 /** What to do about replicas that are not ready; what goes for several is said once. */

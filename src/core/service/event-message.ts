@@ -21,13 +21,15 @@ export function eventMessage(fact: ServiceFact, nowMs: number): string | null {
     case 'ReplicaDismissed':
       return `${fact.job} dismissed: ${fact.reason}`;
     case 'RolloutStarted':
-      return `rollout from revision ${fact.from} to ${fact.to} started`;
+      return fact.from === fact.to
+        ? `rollout of revision ${fact.to} started`
+        : `rollout from revision ${fact.from} to ${fact.to} started`;
     case 'RolloutPaused':
       return `rollout paused by ${fact.by}`;
     case 'RolloutResumed':
       return `rollout resumed by ${fact.by}`;
     case 'RolloutEnded':
-      return fact.reason === null ? `rollout ${fact.state}` : `rollout ${fact.state}: ${fact.reason}`;
+      return `rollout ${fact.state.replace('-', ' ')}${fact.reason === null ? '' : `: ${fact.reason}`}`;
     case 'RolloutAdvanced':
     case 'ServiceSettled':
     case 'ServiceRemoved':

@@ -1,5 +1,5 @@
 import { whyWaiting } from '../placement/waiting.ts';
-import type { WaitReason } from '../reason.ts';
+import type { Waiting, WaitReason } from '../reason.ts';
 import type { State } from '../state.ts';
 import { describeDuration } from '../units.ts';
 import { isAvailable, isHeldBack, rolloutOf } from './plan.ts';
@@ -33,12 +33,18 @@ export function replicaReason(state: State, replica: Replica, nowMs: number): st
   const waiting = whyWaiting(state, job, nowMs);
   if (waiting !== null) {
     const prefix = lacksCapacity[waiting.reason] ? 'no capacity: ' : '';
-    return `${prefix}${replica.job} ${waiting.message}`;
+    return `${prefix}${withSubject(replica.job, waiting)}`;
   }
   if (replica.reason !== null) return `${replica.job} ${asNotReady(replica.reason)}`;
   const element = job.elements.get(0);
   const failed = element?.kind === 'live' ? element.tasks.find((task) => task.lastFailure !== null) : undefined;
   return failed === undefined ? null : `${replica.job} ${failed.lastFailure}`;
+}
+
+/** Most messages are about the job and go on from its name; that there is no node goes for all. */
+function withSubject(job: string, { reason, message }: Waiting): string {
+  if (reason === 'no-node') return message;
+  return /^(?:needs|is|runs) /.test(message) ? `${job} ${message}` : `${job}: ${message}`;
 }
 
 /** Waiting that more or larger nodes would end. */

@@ -86,7 +86,7 @@ const cases: { readonly [State in ServiceState]: () => [ServiceScenario, RegExp 
     const at = new ServiceScenario();
     at.apply(quick);
     at.pass(10_000);
-    return [at, /^no capacity: llm-\S+ no node is running$/];
+    return [at, /^no capacity: no node is running$/];
   },
 };
 
