@@ -10,6 +10,9 @@ const cell = { width: 8.4, height: 19 };
 const margin = 16;
 const ground = '#16181d';
 const ink = '#d6d9df';
+const escape = String.fromCharCode(27);
+const colourCodes = new RegExp(`(${escape}\\[[0-9;]*m)`);
+const alphabetCodes = new RegExp(`${escape}[()][A-Z0-9]`, 'g');
 const palette = ['#6b7280', '#e5534b', '#57ab5a', '#c69026', '#539bf5', '#b083f0', '#39c5cf', '#d6d9df'];
 
 const lines = readFileSync(0, 'utf8').replace(/\s+$/, '').split('\n');
@@ -31,12 +34,12 @@ function drawLine(line, row) {
   const y = margin + (row + 0.75) * cell.height;
   let column = 0;
   let style = { fill: null, bold: false, dim: false };
-  const spans = line.split(/(\u001b\[[0-9;]*m)/).map((part) => {
-    if (part.startsWith('\u001b[')) {
+  const spans = line.split(colourCodes).map((part) => {
+    if (part.startsWith(`${escape}[`)) {
       style = applyCodes(style, part.slice(2, -1).split(';').map(Number));
       return '';
     }
-    const text = part.replace(/\u001b[()][A-Z0-9]/g, '');
+    const text = part.replace(alphabetCodes, '');
     const span = text.trim() === '' ? '' : drawSpan(text, margin + column * cell.width, y, style);
     column += [...text].length;
     return span;
@@ -66,7 +69,8 @@ function applyCodes(style, codes) {
 }
 
 function strip(line) {
-  return line.replace(/\u001b\[[0-9;]*m/g, '').replace(/\u001b[()][A-Z0-9]/g, '');
+  const parts = line.split(colourCodes).filter((part) => !part.startsWith(`${escape}[`));
+  return parts.join('').replace(alphabetCodes, '');
 }
 
 function escapeXml(text) {
