@@ -10,9 +10,9 @@ const cell = { width: 8.4, height: 19 };
 const margin = 16;
 const ground = '#16181d';
 const ink = '#d6d9df';
-const escape = String.fromCharCode(27);
-const colourCodes = new RegExp(`(${escape}\\[[0-9;]*m)`);
-const alphabetCodes = new RegExp(`${escape}[()][A-Z0-9]`, 'g');
+const escapeCharacter = String.fromCharCode(27);
+const colourCodes = new RegExp(`(${escapeCharacter}\\[[0-9;]*m)`);
+const alphabetCodes = new RegExp(`${escapeCharacter}[()][A-Z0-9]`, 'g');
 const palette = ['#6b7280', '#e5534b', '#57ab5a', '#c69026', '#539bf5', '#b083f0', '#39c5cf', '#d6d9df'];
 
 const lines = readFileSync(0, 'utf8').replace(/\s+$/, '').split('\n');
@@ -35,7 +35,7 @@ function drawLine(line, row) {
   let column = 0;
   let style = { fill: null, bold: false, dim: false };
   const spans = line.split(colourCodes).map((part) => {
-    if (part.startsWith(`${escape}[`)) {
+    if (part.startsWith(`${escapeCharacter}[`)) {
       style = applyCodes(style, part.slice(2, -1).split(';').map(Number));
       return '';
     }
@@ -69,7 +69,7 @@ function applyCodes(style, codes) {
 }
 
 function strip(line) {
-  const parts = line.split(colourCodes).filter((part) => !part.startsWith(`${escape}[`));
+  const parts = line.split(colourCodes).filter((part) => !part.startsWith(`${escapeCharacter}[`));
   return parts.join('').replace(alphabetCodes, '');
 }
 
