@@ -142,7 +142,7 @@ describe('a job runs once, whatever dies around it', () => {
     }
     agent.child.kill('SIGTERM');
     await agent.finished;
-  }, 120_000);
+  });
 });
 
 /** An agent under the host's own name, as `yard run` brings one. */

@@ -194,11 +194,11 @@ export function listFolders(path: string): readonly string[] {
   return existsSync(path) ? readdirSync(path) : [];
 }
 
-/** Waits for a condition that no event announces; fails after 20 s. */
+/** Waits for a condition that no event announces; fails after a minute, which nothing takes that comes at all. */
 export async function until(condition: () => boolean | Promise<boolean>, what = 'the condition'): Promise<void> {
-  const endMs = Date.now() + 20_000;
+  const endMs = Date.now() + 60_000;
   while (!(await condition())) {
-    if (Date.now() > endMs) throw new Error(`${what} did not come true within 20 s`);
+    if (Date.now() > endMs) throw new Error(`${what} did not come true within a minute`);
     await new Promise((done) => setTimeout(done, 20));
   }
 }

@@ -68,5 +68,5 @@ describe('eight processes on one home', () => {
     );
     const results = await Promise.all(runs);
     expect(results.map(({ code, stdout }) => [code, stdout])).toEqual([0, 1, 2, 3].map((index) => [0, `${index}\n`]));
-  }, 60_000);
+  });
 });

@@ -22,7 +22,7 @@ describe('the SDK', () => {
   beforeAll(() => {
     lab = openLab();
     folder = installPacked(lab.folder);
-  }, 120_000);
+  });
   afterAll(() => lab.close());
 
   it('follows a job to its end in the words of the reference, and the program ends though it closed nothing [G8]', async () => {
@@ -70,7 +70,7 @@ await node.close()
       told(`${snippet('true')}const code: number | null | undefined = outcome?.exitCode\nvoid [state, code]`),
     ).toBe('');
     expect(told(`${snippet('true')}const wrong: number = state\nvoid [wrong, outcome]`)).toMatch(/program\.mts\(6,7\)/);
-  }, 120_000);
+  });
 
   function runScript(text: string): { status: number | null; stdout: string; stderr: string } {
     writeFileSync(join(folder, 'program.mjs'), text);

@@ -36,7 +36,7 @@ describe('the model server', () => {
       400,
     );
     await remove('model-server', endpoints);
-  }, 60_000);
+  });
 
   async function readSample(endpoint: string, position: number): Promise<Answer> {
     const sample = (await (await fetch(`http://${endpoint}/samples/${position}`)).json()) as { label: number };

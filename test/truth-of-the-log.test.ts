@@ -67,7 +67,7 @@ describe('what is true is the log', () => {
     end();
     await node?.close();
     await yard.close();
-  }, 60_000);
+  });
 
   it(`an idle node appends nothing for ${isFull ? 'a minute' : 'three seconds'} [I28]`, async () => {
     const yard = await Runyard.open({ home });
@@ -78,7 +78,7 @@ describe('what is true is the log', () => {
     expect(await lastSeq()).toBe(seqBefore);
     await node?.close();
     await yard.close();
-  }, 120_000);
+  });
 
   it('a submission with the same key has one effect and one answer; with another body it is refused [I3] [R4.12]', async () => {
     const yard = await Runyard.open({ home });

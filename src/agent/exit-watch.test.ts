@@ -59,7 +59,7 @@ it('finds by its poll an exit that rang another bell [B3]', async () => {
   const exits = await createExitWatch({ host: withJumpingTime(node.host), bell: `${node.root}/third-bell` });
   const { nonce } = await attempt.start(script('sleep 0.05; exit 6'));
   // Virtual time runs through the ten seconds of an unclaimed start at once, so the shim must have claimed it by now.
-  await vi.waitFor(() => expect(attempt.text('run.run.json')).toContain('end'));
+  await vi.waitFor(() => expect(attempt.text('run.run.json')).toContain('end'), { timeout: 30_000 });
   const end = await exits.wait({ directory: attempt.directory, label: 'run', nonce });
   exits.close();
   expect(end).toMatchObject({ kind: 'ended', exit: { exitCode: 6 } });
