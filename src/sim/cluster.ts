@@ -29,7 +29,8 @@ export function createCluster(options: { world: World; random: Random; rates: Ra
   const { world, random, rates } = options;
   const count = random.happens(0.7) ? 1 : 2 + random.below(2);
   const machines = Array.from({ length: count }, (_, number) => createMachine(world, random, number));
-  const truth = createTruth();
+  const store = createMemoryStore();
+  const truth = createTruth(() => logSeq({ store }));
   const sharedDisk = new Disk({ wallMs: () => machines[0]?.wallMs() ?? 0, hasJournal: random.happens(0.6) });
   sharedDisk.makeFolder('/shared/home', 0o700);
   keepFlushing(world, sharedDisk);
@@ -39,7 +40,7 @@ export function createCluster(options: { world: World; random: Random; rates: Ra
     rates,
     machines,
     sharedDisk,
-    store: createMemoryStore(),
+    store,
     truth,
     history: createHistory(truth),
     lives: new Set(),

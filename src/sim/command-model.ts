@@ -50,7 +50,7 @@ export function forkCommand(options: CommandOptions): ForkedCommand {
     onEnd: (signal) => {
       const exit = own ?? { code: null, signal: signalNumber(signal ?? 'SIGKILL') };
       if (actual === null) options.truth.troubled.add(attemptOfMark(launch.mark));
-      else end(machine, actual, exit);
+      else end(options, actual, exit);
       closePorts(machine, process);
       onExit(exit);
     },
@@ -163,7 +163,7 @@ function startChild(options: CommandOptions, parent: VirtualProcess, child: Chil
     },
     onEnd: (signal) => {
       const exit = signal === null ? { code: 0, signal: null } : { code: null, signal: signalNumber(signal) };
-      end(machine, actual, exit);
+      end(options, actual, exit);
     },
   });
   machine.world.schedule(child.lastsMs, () => machine.table.end(process, null));
@@ -191,15 +191,30 @@ function begin(
   const { label } = launch;
   const startMs = machine.world.nowMs;
   const serves = program?.serves ?? null;
-  const one: TrueProcess = { attempt, label, role, node, devices, port, serves, startMs, endMs: null, exit: null };
+  const startSeq = truth.logSeq();
+  const one: TrueProcess = {
+    attempt,
+    label,
+    role,
+    node,
+    devices,
+    port,
+    serves,
+    startMs,
+    startSeq,
+    endMs: null,
+    endSeq: null,
+    exit: null,
+  };
   if (parseTaskKey(attempt) === null) throw new Error(`the mark ${launch.mark} names no attempt`);
   truth.processes.push(one);
   if (role === 'command') machine.world.note(node, `${label} of ${attempt} starts`);
   return one;
 }
 
-function end(machine: Machine, actual: TrueProcess, exit: Exit): void {
+function end({ machine, truth }: CommandOptions, actual: TrueProcess, exit: Exit): void {
   actual.endMs = machine.world.nowMs;
+  actual.endSeq = truth.logSeq();
   actual.exit = exit;
   if (actual.role === 'child') return;
   const how = exit.signal === null ? `code ${exit.code}` : `signal ${exit.signal}`;

@@ -32,7 +32,7 @@ function prepare(options: { pids?: number } = {}) {
     hasJournal: true,
   });
   machine.disk.makeFolder(`${directory}/work`, 0o700);
-  const truth: Truth = createTruth();
+  const truth: Truth = createTruth(() => 0);
   const launch = (more: Partial<Program> = {}, given: Partial<Launch> = {}): void =>
     startShim({
       machine,

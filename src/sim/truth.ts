@@ -15,6 +15,10 @@ export interface TrueProcess {
   readonly serves: Serving | null;
   readonly startMs: number;
   endMs: number | null;
+  /** Facts that the log held at its start. */
+  readonly startSeq: number;
+  /** Facts that the log held at its end; null while it runs or when the power went. */
+  endSeq: number | null;
   /** How it ended: by itself with a code, or by a signal's number; null while it runs or when the power went. */
   exit: { readonly code: number | null; readonly signal: number | null } | null;
 }
@@ -36,6 +40,8 @@ export interface TrueSignal {
 
 /** What really happened, kept apart from all that the control plane believes. */
 export interface Truth {
+  /** Number of facts in the log now. */
+  readonly logSeq: () => number;
   readonly processes: TrueProcess[];
   readonly signals: TrueSignal[];
   /** When agents launched a shim for an attempt, in order. */
@@ -44,8 +50,8 @@ export interface Truth {
   readonly launches: { readonly attempt: string; readonly atMs: number }[];
 }
 
-export function createTruth(): Truth {
-  return { processes: [], signals: [], launches: [], troubled: new Set() };
+export function createTruth(logSeq: () => number): Truth {
+  return { logSeq, processes: [], signals: [], launches: [], troubled: new Set() };
 }
 
 /** When an agent first launched something of the attempt; null when none did. */

@@ -76,7 +76,7 @@ function atLeast(value: number, key: string, least: number, unit = ''): Refusal 
 export function mostRestartsWithin(policy: RestartPolicy, windowMs: number): number {
   const { initialMs, maxMs } = policy.backoff;
   const shortest = 1 - jitterShare;
-  if (maxMs * shortest < 1) return Number.POSITIVE_INFINITY;
+  if (initialMs === 0 || maxMs * shortest < 1) return Number.POSITIVE_INFINITY;
   let atMs = 0;
   let restarts = 0;
   for (let failures = 1; ; failures += 1) {

@@ -73,7 +73,9 @@ const runOf = (more: Partial<TrueProcess> = {}): TrueProcess => ({
   port: null,
   serves: null,
   startMs: 0,
+  startSeq: 0,
   endMs: 10,
+  endSeq: null,
   exit: { code: 0, signal: null },
   ...more,
 });
@@ -91,7 +93,7 @@ const signalOf = (more: Partial<TrueSignal> = {}): TrueSignal => ({
 });
 
 function history(facts: readonly Fact[] = wholeLife, change: (history: History) => void = () => {}): History {
-  const truth = createTruth();
+  const truth = createTruth(() => 0);
   truth.processes.push(runOf());
   const made = createHistory(truth);
   made.batches = seal(facts);
@@ -146,6 +148,7 @@ const readyAs = (job: string): readonly Fact[] => [
   { ...key, job, kind: 'JobStarted', port: 1 },
   { ...key, job, kind: 'ReadinessChanged', ready: true, reason: null },
 ];
+const unreadyNow: Fact = { ...key, job: 's-1', kind: 'ReadinessChanged', ready: false, reason: 'port refused' };
 const dismissedNow: Fact = { kind: 'ReplicaDismissed', service: 's', job: 's-1', reason: 'replaced' };
 /** One replica is wanted and ready. */
 const served = [joined, applied(1), rollout(1), replica('s-1', 1), ...readyAs('s-1')];
@@ -192,6 +195,10 @@ const breaches: Readonly<Record<string, History>> = {
     [...supervised().slice(0, 4), ...[2, 1].map((restarts): Fact => restartedFact(restarts)), ...supervised().slice(4)],
     [0, 2000, 9000],
   ),
+  X6: history([...served, unreadyNow], ({ truth }) => {
+    const serves = { runsMs: [1000], exitCode: 0, opensMs: 0, elsewhere: false, cycle: [], missing: false };
+    truth.processes.push(runOf({ attempt: 's-1.0.0.1', serves, endMs: 1000, endSeq: 99 }));
+  }),
   I19: history([...served, dismissedNow]),
   I20: history([...served, replica('s-2', 1), replica('s-3', 1)]),
   I21: history(wholeLife, (made) => {

@@ -62,7 +62,34 @@ export const restartCheckers: readonly Checker[] = [
       };
     },
   },
+  {
+    id: 'X6',
+    says: 'a run that answers well is not reported as anything else, whatever becomes of the agent',
+    open: ({ truth }, report) => {
+      const isReady = new Set<string>();
+      return {
+        beforeFact: (fact, _state, { seq }) => {
+          if (fact.kind === 'Restarted') isReady.delete(taskKeyText(fact));
+          if (fact.kind !== 'ReadinessChanged') return;
+          const attempt = taskKeyText(fact);
+          const wasReady = isReady.has(attempt);
+          if (fact.ready) isReady.add(attempt);
+          else isReady.delete(attempt);
+          if (fact.ready || !wasReady) return;
+          // It has been ready since its last restart: so the run that lives is the one that it is said of.
+          const run = truth.processes.findLast((one) => one.attempt === attempt && isRun(one) && livesAt(one, seq));
+          if (run?.serves != null && isWell(run)) report(`${attempt} was said to be ${fact.reason} in fact ${seq}`);
+        },
+      };
+    },
+  },
 ];
+
+/** It was still there when the fact was told, and so when the agent asked. */
+function livesAt({ startSeq, endMs, endSeq }: TrueProcess, seq: number): boolean {
+  if (startSeq >= seq) return false;
+  return endMs === null || (endSeq !== null && endSeq > seq);
+}
 
 /** Of a restart that is earlier than the shortest delay, or that should not be at all. */
 function wrongRestarts(policy: RestartPolicy, runs: readonly TrueProcess[]): readonly string[] {
