@@ -85,6 +85,9 @@ async function runMany({ seeds, minutes, from, services }: Options, io: SimIo): 
     totals.virtualMs += result.virtualMs;
     if (result.violations.length > 0) totals.failed += 1;
     report(result, services, io);
+    if (totals.seeds % progressEvery === 0 && totals.seeds < seeds) {
+      io.print(`${totals.seeds} seeds, up to ${from + totals.seeds - 1}, ${totals.failed} failed`);
+    }
   }
   const seconds = passed() / 1000;
   io.print(
@@ -94,6 +97,8 @@ async function runMany({ seeds, minutes, from, services }: Options, io: SimIo): 
   );
   return totals.failed === 0 ? 0 : 1;
 }
+
+const progressEvery = 100;
 
 /** What a failing seed broke, and the one command that shows it again. */
 function report({ seed, violations }: SeedResult, services: boolean, io: SimIo): void {

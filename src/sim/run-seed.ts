@@ -53,7 +53,7 @@ export async function runSeed(seed: number, options: SeedOptions): Promise<SeedR
   const intents = drawWorkload(random.fork()).slice(0, hasServices ? random.below(5) : undefined);
   const targets = populate(cluster, random, { intents, services: hasServices ? drawServiceNames(random.fork()) : [] });
   startStrikes(targets);
-  if (hasServices) await strikeServices(targets, random.between(60_000, 300_000));
+  if (hasServices) await strikeServices(targets, random.between(40_000, 180_000));
   else await world.run(random.between(20_000, 150_000));
   heal(targets);
   if (hasServices) await settleServices(targets, (plane) => isReady(targets, intents, plane));

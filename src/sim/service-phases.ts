@@ -11,7 +11,7 @@ const strickenReportMs = 90_000;
 const calmReportMs = 3000;
 /** Rollouts end by their deadlines, and what failed often waits for its backoff. */
 const settleWithinMs = 10 * 60_000;
-const steadyMs = 60_000;
+const steadyMs = 30_000;
 
 /** Everything goes wrong, and people meddle. */
 export async function strikeServices(targets: Targets, forMs: number): Promise<void> {
