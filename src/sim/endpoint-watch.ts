@@ -2,6 +2,7 @@ import { findTask, parseTaskKey } from '../core/job/job.ts';
 import { viewService } from '../core/service/view.ts';
 import type { State } from '../core/state.ts';
 import type { Cluster } from './cluster.ts';
+import { wasIll } from './serving.ts';
 import { isRun, type TrueProcess } from './truth.ts';
 
 /** Compares the endpoints that every service lists now with what really runs: live runs of current attempts. */
@@ -10,8 +11,7 @@ export function watchEndpoints({ world, truth, history }: Cluster, state: State,
     const { endpoints } = viewService(state, service, { atMs: 0, nowMs: 0 });
     for (const { endpoint } of endpoints) {
       const runs = truth.processes.filter((one) => isBehind(one, { state, service: service.name, endpoint }));
-      if (runs.some(({ endMs }) => endMs === null)) continue;
-      const deadMs = world.nowMs - Math.max(-Infinity, ...runs.map(({ endMs }) => endMs ?? Infinity));
+      const deadMs = world.nowMs - Math.max(-Infinity, ...runs.map((run) => lastUsedMs(run, world.nowMs)));
       if (deadMs > allowedMs) history.deadEndpoints.push({ service: service.name, endpoint, deadMs, allowedMs });
     }
   }
@@ -24,5 +24,17 @@ function isBehind(
   if (!isRun(run) || !endpoint.endsWith(`:${run.port}`)) return false;
   const key = parseTaskKey(run.attempt);
   const job = key === null ? undefined : state.jobs.get(key.job);
-  return key !== null && job?.service?.name === service && findTask(job, key) !== null;
+  return key !== null && job?.service?.name === service && findTask(job, key)?.element.stopAsked === false;
 }
+
+/** When it was last there for anybody: until its end, or until it ceased to answer well and probes must have seen that. */
+function lastUsedMs({ serves, startMs, endMs }: TrueProcess, nowMs: number): number {
+  const untilMs = endMs ?? nowMs;
+  const backMs = endMs === null ? slowestVerdictMs : 0;
+  if (serves === null || endMs !== null || !wasIll(serves, untilMs - startMs - backMs, untilMs - startMs))
+    return untilMs;
+  return -Infinity;
+}
+
+/** Three wrong answers in a row, each as late as the profiles of the simulator allow, and some more. */
+const slowestVerdictMs = 25_000;

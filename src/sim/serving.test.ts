@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Incarnation } from './incarnation.ts';
 import { Machine } from './machine.ts';
 import { createRandom } from './random.ts';
-import { answerAt, type PortAnswer, runLengthMs, type Serving, wasWell } from './serving.ts';
+import { answerAt, type PortAnswer, runLengthMs, type Serving, wasIll, wasWell } from './serving.ts';
 import { createVirtualNetwork } from './virtual-network.ts';
 import { World } from './world.ts';
 
@@ -29,6 +29,12 @@ describe('a command that serves', () => {
     expect(wasWell(flapping, 100, 1000)).toBe(true);
     expect(wasWell(flapping, 0, 1000)).toBe(false);
     expect(wasWell(flapping, 1000, 2000)).toBe(false);
+  });
+
+  it('was ill in a span without a right answer only, after its start', () => {
+    expect(wasIll(flapping, 1100, 1500)).toBe(true);
+    expect(wasIll(flapping, 900, 1500)).toBe(false);
+    expect(wasIll(flapping, -100, 50)).toBe(false);
   });
 
   it('has runs of the lengths that were written, the last for all further ones', () => {

@@ -37,11 +37,20 @@ export function runLengthMs(serving: Serving, run: number): number {
 
 /** Whether it gave nothing but right answers in a span of time since its start, both in milliseconds. */
 export function wasWell(serving: Serving, fromMs: number, toMs: number): boolean {
-  const stepMs = 100;
-  for (let atMs = Math.max(0, fromMs); atMs <= toMs; atMs += stepMs) {
-    if (answerAt(serving, atMs) !== 'ok') return false;
-  }
-  return true;
+  return answersIn(serving, fromMs, toMs).every((answer) => answer === 'ok');
+}
+
+/** Whether it gave no right answer in a span of time; one that reaches to before its start says nothing. */
+export function wasIll(serving: Serving, fromMs: number, toMs: number): boolean {
+  return fromMs >= 0 && answersIn(serving, fromMs, toMs).every((answer) => answer !== 'ok');
+}
+
+const lookEveryMs = 100;
+
+function answersIn(serving: Serving, fromMs: number, toMs: number): readonly PortAnswer[] {
+  const answers: PortAnswer[] = [];
+  for (let atMs = Math.max(0, fromMs); atMs <= toMs; atMs += lookEveryMs) answers.push(answerAt(serving, atMs));
+  return answers;
 }
 
 /** Exit code of what finds its port taken by somebody else. */
