@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Lab, openLab } from './lab.ts';
+import { type Lab, openLab, until } from './lab.ts';
 
 let lab: Lab;
 let isMounted = false;
@@ -26,6 +26,24 @@ describe('a home on a disk that is almost full', () => {
     expect(explained.stdout).toMatch(/^big-\w+ has its place on \S+ and waits for room on the disk/);
     execFileSync('mount', ['-o', 'remount,size=200m', lab.home]);
     expect(await run.finished).toMatchObject({ code: 0, stdout: 'went on\n' });
+  });
+
+  it('lets a service run on, starts no process of it again, says why, and does once there is room [B10] [X5]', async (test) => {
+    test.skip(!isMounted, 'a disk of its own can be mounted by root only');
+    execFileSync('mount', ['-o', 'remount,size=100m', lab.home]);
+    writeFileSync(join(lab.folder, 'service.toml'), service);
+    await lab.yard(['up', '--cpus', '2']);
+    expect(await lab.yard(['apply', 'service.toml'])).toMatchObject({ code: 0 });
+    const pid = await firstPid();
+    // Room for facts, yet less than is kept for a start.
+    writeFileSync(join(lab.home, 'filler'), Buffer.alloc(60 * 1024 * 1024));
+    expect(isAlive(pid)).toBe(true);
+    process.kill(pid, 'SIGKILL');
+    await until(async () => (await lab.yard(['explain', 'still'])).stdout.includes(' waits for room on the disk of '));
+    execFileSync('mount', ['-o', 'remount,size=300m', lab.home]);
+    await until(async () => (await firstPid()) !== pid, 'the next run');
+    await until(async () => (await lab.yard(['services'])).stdout.includes('1/1'), 'a ready replica');
+    expect(await lab.yard(['down', '--stop'])).toMatchObject({ code: 0 });
   });
 
   it('that fills up under a job lets go of it at the second Ctrl-C, though no stop can be written', async (test) => {
@@ -72,6 +90,26 @@ describe('a home on a disk that is almost full', () => {
     expect((await lab.yard(['jobs', '--all', '--json'])).stdout.trim()).toBe('[]');
   });
 });
+
+const service = `[service]
+name = "still"
+run = "echo $$; exec sleep 300"
+
+[profile]
+port = false
+restart = { backoff = { initial = "0s", max = "0s" } }
+rollout = { minReady = "0s" }
+`;
+
+/** What the latest run of the service printed first. */
+async function firstPid(): Promise<number> {
+  let text = '';
+  await until(async () => {
+    text = (await lab.yard(['logs', 'still'])).stdout.trim();
+    return text !== '';
+  }, 'its first line');
+  return Number(text.split(/\s+/).at(-1));
+}
 
 /** To the last block: dd ends when a write fails. */
 function fillDisk(directory: string): void {

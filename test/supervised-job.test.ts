@@ -34,6 +34,31 @@ async function pidOfRun(id: string, run: number): Promise<number> {
   return Number(pids[run - 1]);
 }
 
+describe.sequential('yard down with a service', () => {
+  it('stops its replicas though it replaces what is stopped; they come back with the next node [X26] [X28]', async () => {
+    writeFileSync(
+      join(lab.folder, 'service.toml'),
+      `[service]
+name = "stays"
+run = "exec sleep 1000"
+
+[profile]
+port = false
+rollout = { minReady = "0s" }
+`,
+    );
+    expect((await lab.yard(['apply', 'service.toml'])).code).toBe(0);
+    expect(await lab.yard(['down'])).toMatchObject({ code: 1, stderr: expect.stringContaining('--stop stops it') });
+    expect((await lab.yard(['down', '--stop'])).code).toBe(0);
+    expect(markedPids(lab.home)).toEqual([]);
+    expect((await lab.yard(['services'])).stdout).toMatch(/stays +WAITING +0\/1 .*no node is connected/);
+    await lab.yard(['up', '--cpus', '4']);
+    await until(async () => /stays +RUNNING +1\/1/.test((await lab.yard(['services'])).stdout), 'its return');
+    expect((await lab.yard(['services', 'rm', 'stays'])).code).toBe(0);
+    await until(() => markedPids(lab.home).length === 0, 'the end of its process');
+  });
+});
+
 describe.sequential('a supervised job without a service object', () => {
   it('shows state, restarts and last failure as text and as JSON, and is no service [X1] [X7]', async () => {
     writeFileSync(

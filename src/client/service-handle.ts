@@ -7,6 +7,7 @@ import type { RevisionView, ServiceHandle } from './api.ts';
 import { type Embedded, execute } from './embedded.ts';
 import { followEvents } from './events.ts';
 import { explainService } from './explain-service.ts';
+import { whyHeldUp } from './full-disk.ts';
 import { RefusalError } from './refusal-error.ts';
 import { followServiceLogs, labelLines } from './service-logs.ts';
 import { watchService } from './watch-service.ts';
@@ -64,9 +65,20 @@ export function createServiceHandle(embedded: Embedded, name: string): ServiceHa
     async explain() {
       await embedded.plane.catchUp();
       const service = requireService(embedded, name);
-      return explainService(service, viewNow(embedded, service));
+      const explanation = explainService(service, viewNow(embedded, service));
+      const heldUp = await whyReplicaIsHeldUp(embedded, service);
+      return heldUp === null ? explanation : { ...explanation, sentence: `${explanation.sentence}; ${heldUp}` };
     },
   };
+}
+
+async function whyReplicaIsHeldUp(embedded: Embedded, { replicas }: Service): Promise<string | null> {
+  for (const id of replicas.keys()) {
+    const job = embedded.plane.state.jobs.get(id);
+    const why = job === undefined ? null : await whyHeldUp(embedded, job);
+    if (why !== null) return `${id} ${why}`;
+  }
+  return null;
 }
 
 export function requireService({ plane }: Embedded, name: string): Service {

@@ -10,6 +10,7 @@ import { clearRecords, type RecordPlace, readExitRecord, readStartRecord, tidySt
 import type { StepWork, TaskContext } from '../task-context.ts';
 import { probeMark } from './ask-probe.ts';
 import { whyItCannotStart } from './cannot-start.ts';
+import { eventOf, rebooted, unkillable } from './endings.ts';
 import { firstState, readSupervision, type Supervision, writeSupervision } from './journal.ts';
 import { linked } from './linked-signal.ts';
 import { probesOf } from './probes-of.ts';
@@ -116,10 +117,11 @@ class Supervisor {
     // A signal of its own for each run: listeners on the attempt's would add up with every restart.
     const [signal, unlink] = linked(this.#context.signal);
     const context = { ...this.#context, port: this.#port, isFresh: this.#isFresh, signal };
-    const agent = environment;
-    const port = this.#port;
-    const env = environmentOf({ attempt, task: order.task, port, lastingFolder: this.#lastingFolder, agent });
+    const { task } = order;
+    const lastingFolder = this.#lastingFolder;
+    const env = environmentOf({ attempt, task, port: this.#port, lastingFolder, agent: environment });
     let endWatch = (): void => {};
+    const tellAnyway = this.#context.host.timers.after(latestTellMs, () => this.#tellUntold());
     try {
       const end = await new Promise<ProcessEnd | null>((resolve, reject) => {
         const onStarted = (): void => {
@@ -133,6 +135,7 @@ class Supervisor {
       const left = end === null ? 'gone' : await this.#ending;
       return left === 'gone' ? end : unkillable;
     } finally {
+      tellAnyway();
       endWatch();
       unlink();
       this.#isFresh = true;
@@ -145,8 +148,7 @@ class Supervisor {
     const { host, tell } = this.#context;
     if (!this.#hasStarted) tell({ kind: 'JobStarted', port: this.#port });
     this.#hasStarted = true;
-    if (this.#untold !== null) tell(this.#untold);
-    this.#untold = null;
+    this.#tellUntold();
     if (this.#state.dealtWith !== null) tidyStart(this.#place, this.#state.dealtWith).catch(fail);
     if (this.#state.startedMs === null) this.#change({ startedMs: host.clock.bootMs() }, true);
     return watchRun({
@@ -226,7 +228,7 @@ class Supervisor {
     readonly lastFailure: string | null;
     readonly portMoves: number;
   }): Promise<TaskEvent | null> {
-    const { host, tell, signal } = this.#context;
+    const { host, signal } = this.#context;
     if (this.#isOtherBoot) return rebooted;
     const start = await readStartRecord(this.#place);
     const { history, lastFailure, portMoves, delayMs } = next;
@@ -248,11 +250,13 @@ class Supervisor {
     if (signal.aborted) return null;
     await clearRecords(this.#place);
     if (lastFailure !== null) this.#untold = { kind: 'Restarted', restarts: history.restarts, lastFailure };
-    if (delayMs > 0 && this.#untold !== null) {
-      tell(this.#untold);
-      this.#untold = null;
-    }
+    if (delayMs > 0) this.#tellUntold();
     return null;
+  }
+
+  #tellUntold(): void {
+    if (this.#untold !== null) this.#context.tell(this.#untold);
+    this.#untold = null;
   }
 
   #change(change: Partial<Supervision>, keep: boolean): void {
@@ -285,16 +289,5 @@ class Supervisor {
 
 const mostPortMoves = 3;
 
-const unkillable: ProcessEnd = {
-  kind: 'fault',
-  message: 'unkillable: a process of it is still alive 60 s after SIGKILL',
-  held: true,
-};
-
-const rebooted: TaskEvent = { kind: 'NodeFault', message: 'the host rebooted while it ran', held: false };
-
-function eventOf(end: Exclude<ProcessEnd, Ended>): TaskEvent {
-  return end.kind === 'timed-out'
-    ? { kind: 'TimedOut', timeoutMs: end.timeoutMs }
-    : { kind: 'NodeFault', message: end.message, held: end.held };
-}
+/** A start that takes longer, for want of room on the disk, must not leave a replica ready that is none. */
+const latestTellMs = 50;

@@ -29,9 +29,9 @@ export async function execute(context: Context, { options }: Invocation): Promis
       context.output.answer({ node: name, running: false }, () => `${name}  no agent runs in the background`);
       return 0;
     }
-    await settleTasks(context, client, name, choice);
+    const hasDrained = await settleTasks(context, client, name, choice);
     await end(supervisor, agent, { processes, name });
-    if (choice === 'drain') await client.nodes.resume(name);
+    if (hasDrained) await client.nodes.resume(name);
     context.output.answer({ node: name, running: false }, () => `${name}  down`);
     return 0;
   } finally {
@@ -47,16 +47,19 @@ function readChoice(options: Options): Choice {
   return chosen[0] ?? null;
 }
 
-async function settleTasks(context: Context, client: RunyardClient, name: string, choice: Choice): Promise<void> {
+/** Returns once nothing is left that was not to be kept; true when the node takes nothing until it is resumed. */
+async function settleTasks(context: Context, client: RunyardClient, name: string, choice: Choice): Promise<boolean> {
   const tasks = await tasksOn(client, name);
-  if (choice === 'keep') return;
+  if (choice === 'keep') return false;
   if (tasks.length > 0 && choice === null) {
     const message = `${tasks.length} ${tasks.length === 1 ? 'task runs' : 'tasks run'} on ${name}: ${tasks.slice(0, 3).join(', ')}`;
     const hint = '--drain waits for it, --stop stops it, --keep lets it run on until the next agent adopts it';
     throw new RefusalError(refuse('WRONG_STATE', message, { hint }));
   }
-  if (choice === 'drain') await client.nodes.drain(name, { reason: 'yard down --drain' });
-  if (choice === 'stop') await stopAll(client, tasks);
+  // Nothing new may come meanwhile: services replace at once what is stopped. What a person drained stays so.
+  const drains = choice !== null && tasks.length > 0 && (await client.nodes.get(name)).state === 'READY';
+  if (drains) await client.nodes.drain(name, { reason: `yard down --${choice}` });
+  if (choice === 'stop') await stopAll(client, await tasksOn(client, name));
   for (let left = tasks; left.length > 0; left = await tasksOn(client, name)) {
     context.output.live({
       id: name,
@@ -67,6 +70,7 @@ async function settleTasks(context: Context, client: RunyardClient, name: string
     await pause();
   }
   context.output.live(null);
+  return drains;
 }
 
 async function tasksOn(client: RunyardClient, name: string): Promise<readonly string[]> {

@@ -5,7 +5,7 @@ import { stablePeriodMs } from '../supervision/policy.ts';
 import { backoffMs } from '../supervision/restart.ts';
 import { endsWell, isLostForGood } from './evolve-replica.ts';
 import { isAvailable, type Plan, planService } from './plan.ts';
-import { stuckReason } from './reasons.ts';
+import { stuckCause } from './reasons.ts';
 import { dismissal, submissions } from './replica-facts.ts';
 import { type Service, wantedReplicas } from './service.ts';
 
@@ -86,7 +86,7 @@ function endRollout(state: State, service: Service, plan: Plan, nowMs: number): 
     return [{ kind: 'RolloutEnded', service: name, state: 'done', reason: null }];
   }
   if (!isOverdue) return [];
-  const reason = stuckReason(state, service, nowMs);
+  const reason = stuckCause(state, service, nowMs);
   const { onFailure } = service.revisions.get(service.revision)?.settings.rollout ?? { onFailure: 'pause' };
   const canGoBack = onFailure === 'rollback' && rollout.from !== rollout.to && service.revisions.has(rollout.from);
   return [{ kind: 'RolloutEnded', service: name, state: canGoBack ? 'rolled-back' : 'failed', reason }];

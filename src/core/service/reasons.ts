@@ -5,8 +5,16 @@ import { describeDuration } from '../units.ts';
 import { isAvailable, isHeldBack, rolloutOf } from './plan.ts';
 import { type Replica, type Service, wantedReplicas } from './service.ts';
 
-/** Why fewer replicas are available than are wanted, from what tells most, in one sentence (B10). */
+/** Why fewer replicas are available than are wanted now, and how long the next one still waits (B10). */
 export function stuckReason(state: State, service: Service, nowMs: number): string {
+  const cause = stuckCause(state, service, nowMs);
+  const { backoff } = service;
+  if (backoff === null || cause !== backoff.reason || !isHeldBack(service, nowMs)) return cause;
+  return `${cause}; replaced in ${describeDuration(backoff.untilMs - nowMs)}`;
+}
+
+/** The same from what tells most, without the time that it still takes: what is kept must stay true. */
+export function stuckCause(state: State, service: Service, nowMs: number): string {
   const { minReadyMs } = rolloutOf(service);
   const active = [...service.replicas.values()].filter((one) => !one.stopping);
   const stuck = active.filter((one) => one.revision === service.revision && !isAvailable(one, minReadyMs, nowMs));
@@ -14,7 +22,7 @@ export function stuckReason(state: State, service: Service, nowMs: number): stri
     const reason = replicaReason(state, replica, nowMs);
     if (reason !== null) return reason;
   }
-  if (service.backoff !== null) return backoffReason(service, service.backoff, nowMs);
+  if (service.backoff !== null) return service.backoff.reason;
   const settling = stuck.find((one) => one.readySinceMs !== null);
   if (settling !== undefined) {
     return `${settling.job} is ready, but not yet for ${describeDuration(minReadyMs)} without a break`;
@@ -64,11 +72,6 @@ const lacksCapacity: Readonly<Record<WaitReason, boolean>> = {
 /** As people read it beside the replica: `not ready: startup 60 of 60, port 41873 refused`. */
 export function asNotReady(reason: string): string {
   return reason.startsWith('not ready') ? reason : `not ready: ${reason}`;
-}
-
-function backoffReason(service: Service, backoff: { untilMs: number; reason: string }, nowMs: number): string {
-  if (!isHeldBack(service, nowMs)) return backoff.reason;
-  return `${backoff.reason}; replaced in ${describeDuration(backoff.untilMs - nowMs)}`;
 }
 
 /** Nothing is started although something lacks: the room is taken by what has not ended. */
