@@ -25,4 +25,9 @@ export const corpus: readonly KeptSeed[] = [
     services: true,
     found: 'an old replica that was available went before one that had only just become ready',
   },
+  {
+    seed: 123,
+    services: true,
+    found: 'an agent repeated an old verdict, as the one before died on writing down its last',
+  },
 ];

@@ -38,7 +38,8 @@ export async function settleServices(targets: Targets, isReady: (plane: ControlP
   const isSettled = (): boolean => {
     look(targets, world.nowMs - healedMs < strickenReportMs ? strickenReportMs : calmReportMs);
     const plane = planeOf(targets);
-    return plane !== null && isReady(plane) && problems().length === 0;
+    const isThere = targets.nodes.every((node) => node.plane?.seq === logSeq(cluster));
+    return isThere && plane !== null && isReady(plane) && problems().length === 0;
   };
   await world.run(settleWithinMs, everySecond(world, isSettled));
   history.unsettled.push(...problems());

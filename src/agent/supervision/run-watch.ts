@@ -35,11 +35,12 @@ export function watchRun(options: RunWatchOptions): () => void {
     if (port !== null) tell({ kind: 'EndpointOpened', endpoint: `${advertise}:${port}` });
   };
   let isDead = false;
+  const repeat = repeatOnce(state().told, tell);
   const onHealth = (health: Health): void => {
-    const { health: before, readySinceMs, told } = state();
+    const { health: last, readySinceMs, told } = state();
     const nowMs = host.clock.bootMs();
     const news = newsOf(health, told, nowMs - startedMs);
-    const isVerdict = health.ready !== before.ready || health.started !== before.started || health.dead !== null;
+    const isVerdict = health.ready !== last.ready || health.started !== last.started || health.dead !== null;
     change(
       { health, readySinceMs: health.ready ? (readySinceMs ?? nowMs) : null, told: news ?? told },
       isVerdict || news !== null,
@@ -50,6 +51,7 @@ export function watchRun(options: RunWatchOptions): () => void {
       tellEndpoint();
     }
     if (news !== null) tell({ kind: 'ReadinessChanged', ...news });
+    repeat(health, news !== null);
     if (health.dead !== null && !isDead) {
       isDead = true;
       onDead();
@@ -85,11 +87,8 @@ export function watchRun(options: RunWatchOptions): () => void {
     tellEndpoint();
     runner.portOpened();
   };
-  // What an agent before told may not have come through.
-  const { told } = state();
-  if (told !== null) tell({ kind: 'ReadinessChanged', ...told });
   followPort().catch(onFault);
-  onHealth(state().health);
+  onHealth(adoptHealth(state().health));
   return () => {
     closed.abort('closed');
     runner.close();
@@ -99,6 +98,25 @@ export function watchRun(options: RunWatchOptions): () => void {
 /** Whether being ready proves that the port accepts connections. */
 function asksPort({ startup, readiness }: Probes): boolean {
   return [startup, readiness].some((probe) => probe !== null && probe.ask.kind !== 'command');
+}
+
+/**
+ * Tells once more what an agent before told, as that may not have come through. That agent may also have died before it
+ * wrote down what it told next: so that a run is not ready is only said again once it has given a wrong answer anew.
+ */
+function repeatOnce(told: Readiness | null, tell: TaskContext['tell']): (health: Health, isNews: boolean) => void {
+  let untold = told;
+  return (health, isNews) => {
+    if (isNews) untold = null;
+    if (untold === null || (!untold.ready && !isUnwell(health))) return;
+    tell({ kind: 'ReadinessChanged', ...untold });
+    untold = null;
+  };
+}
+
+/** A wrong answer has come since the run is watched. */
+function isUnwell({ startupFailures, readinessFailures, dead }: Health): boolean {
+  return startupFailures > 0 || readinessFailures > 0 || dead !== null;
 }
 
 /** What started slowly is not worth a word; what is still not ready then, and why, is said once for each cause. */
