@@ -1,5 +1,5 @@
-import type { WaitReason } from '../core/reason.ts';
 import { whyWaiting } from '../core/placement/waiting.ts';
+import type { WaitReason } from '../core/reason.ts';
 import { type Replica, type Service, wantedReplicas } from '../core/service/service.ts';
 import { stateOf } from '../core/service/view.ts';
 import type { State } from '../core/state.ts';

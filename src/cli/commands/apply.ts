@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { RunyardClient } from '../../client/api.ts';
+import type { ServiceView } from '../../core/service/view.ts';
 import { type Applied, lineOf, parseApplyFile } from '../../wire/parse-file.ts';
 import { refuseSecrets } from '../../wire/secrets.ts';
-import type { ServiceView } from '../../core/service/view.ts';
 import type { Submission } from '../../wire/submission.ts';
 import { type Context, flagOption, type Invocation } from '../context.ts';
 import { failed } from '../exit-code.ts';
