@@ -54,8 +54,12 @@ rollout = { minReady = "0s" }
     expect((await lab.yard(['services'])).stdout).toMatch(/stays +WAITING +0\/1 .*no node is connected/);
     await lab.yard(['up', '--cpus', '4']);
     await until(async () => /stays +RUNNING +1\/1/.test((await lab.yard(['services'])).stdout), 'its return');
+    const drains = lab.start(['down', '--drain']);
+    await drains.printed(/stays is a service and does not end by itself\n {2}yard services stop stays/);
     expect((await lab.yard(['services', 'rm', 'stays'])).code).toBe(0);
-    await until(() => markedPids(lab.home).length === 0, 'the end of its process');
+    expect((await drains.finished).code).toBe(0);
+    expect(markedPids(lab.home)).toEqual([]);
+    await lab.yard(['up', '--cpus', '4']);
   });
 });
 

@@ -60,6 +60,7 @@ async function settleTasks(context: Context, client: RunyardClient, name: string
   const drains = choice !== null && tasks.length > 0 && (await client.nodes.get(name)).state === 'READY';
   if (drains) await client.nodes.drain(name, { reason: `yard down --${choice}` });
   if (choice === 'stop') await stopAll(client, await tasksOn(client, name));
+  else await sayWhatNeverEnds(context, client, tasks);
   for (let left = tasks; left.length > 0; left = await tasksOn(client, name)) {
     context.output.live({
       id: name,
@@ -79,8 +80,20 @@ async function tasksOn(client: RunyardClient, name: string): Promise<readonly st
 }
 
 async function stopAll(client: RunyardClient, tasks: readonly string[]): Promise<void> {
-  const ids = new Set(tasks.map((task) => parseTaskKey(task)?.job).filter((id) => id !== undefined));
-  for (const id of ids) await (await client.jobs.get(id)).stop();
+  for (const id of jobsOf(tasks)) await (await client.jobs.get(id)).stop();
+}
+
+/** Waiting for a service would go on until somebody stops it, which has to be said. */
+async function sayWhatNeverEnds(context: Context, client: RunyardClient, tasks: readonly string[]): Promise<void> {
+  const services = new Set<string>();
+  for (const id of jobsOf(tasks)) services.add((await (await client.jobs.get(id)).view()).service ?? '');
+  services.delete('');
+  for (const service of services)
+    context.output.note(`${service} is a service and does not end by itself\n  yard services stop ${service}`);
+}
+
+function jobsOf(tasks: readonly string[]): ReadonlySet<string> {
+  return new Set(tasks.map((task) => parseTaskKey(task)?.job).filter((id) => id !== undefined));
 }
 
 /** The supervisor passes the signal on, and starts nothing again. */
