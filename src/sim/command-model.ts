@@ -61,7 +61,7 @@ export function forkCommand(options: CommandOptions): ForkedCommand {
       actual = begin(options, 'command', program);
       if (program === null) finish({ code: 127, signal: null });
       else if (program.serves === null) perform(options, process, program, finish);
-      else serve(options, process, program.serves, finish);
+      else serve(options, process, { ...program.serves, stuckMs: program.stuckMs }, finish);
     },
   };
 }
@@ -98,7 +98,7 @@ function perform(
 function serve(
   { machine, launch, truth }: CommandOptions,
   process: VirtualProcess,
-  serving: Serving,
+  serving: Serving & Pick<Program, 'stuckMs'>,
   finish: (exit: Exit) => void,
 ): void {
   const { world } = machine;
@@ -109,6 +109,7 @@ function serve(
     finish({ code: 127, signal: null });
     return;
   }
+  process.unkillableUntilMs = serving.stuckMs > 0 ? startMs + serving.stuckMs : 0;
   const own = portOf(launch);
   const port = own !== null && serving.elsewhere ? own + portsAway : own;
   if (port !== null && serving.opensMs !== null) {

@@ -33,7 +33,7 @@ function lastUsedMs({ serves, startMs, endMs }: TrueProcess, nowMs: number): num
   const backMs = endMs === null ? slowestVerdictMs : 0;
   if (serves === null || endMs !== null || !wasIll(serves, untilMs - startMs - backMs, untilMs - startMs))
     return untilMs;
-  return -Infinity;
+  return untilMs - backMs;
 }
 
 /** Three wrong answers in a row, each as late as the profiles of the simulator allow, and some more. */

@@ -11,7 +11,7 @@ export interface Program {
   readonly children: readonly Child[];
   /** Files that it writes into its work directory at half its time. */
   readonly writes: readonly string[];
-  /** It hangs this long at its end, and no signal ends it before. */
+  /** It hangs this long at its end, and no signal ends it before; of what stays up none does so long after its start. */
   readonly stuckMs: number;
   /** Set for what stays up; then the lengths and codes above say nothing. */
   readonly serves: Serving | null;

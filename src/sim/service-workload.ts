@@ -69,7 +69,7 @@ export function drawApply(
     onTerm: random.pick(['die', 'die', 'leave', 'ignore'] as const),
     children: [],
     writes: [],
-    stuckMs: 0,
+    stuckMs: random.happens(0.1) ? random.between(5000, 150_000) : 0,
     serves: qualities[quality](random),
   };
   const text = writeProgram(program);

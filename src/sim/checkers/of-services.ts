@@ -84,7 +84,9 @@ export const serviceCheckers: readonly Checker[] = [
     says: 'endpoints are those of live runs of current attempts',
     open: ({ deadEndpoints }, report) => ({
       finish: () => {
-        for (const { service, endpoint, deadMs, allowedMs } of deadEndpoints) {
+        // Each is seen every second: once is enough.
+        const byEndpoint = new Map(deadEndpoints.map((one) => [one.endpoint, one]));
+        for (const { service, endpoint, deadMs, allowedMs } of byEndpoint.values()) {
           report(`${endpoint} of ${service} had been dead for ${deadMs.toFixed(0)} ms, ${allowedMs} are allowed`);
         }
       },
