@@ -11,7 +11,7 @@ export function watchEndpoints({ world, truth, history }: Cluster, state: State,
     const { endpoints } = viewService(state, service, { atMs: 0, nowMs: 0 });
     for (const { endpoint } of endpoints) {
       const runs = truth.processes.filter((one) => isBehind(one, { state, service: service.name, endpoint }));
-      const deadMs = world.nowMs - Math.max(-Infinity, ...runs.map((run) => lastUsedMs(run, world.nowMs)));
+      const deadMs = world.nowMs - Math.max(-Infinity, ...runs.map((run) => lastUsedMs(run, state, world.nowMs)));
       if (deadMs > allowedMs) history.deadEndpoints.push({ service: service.name, endpoint, deadMs, allowedMs });
     }
   }
@@ -27,13 +27,14 @@ function isBehind(
   return key !== null && job?.service?.name === service && findTask(job, key)?.element.stopAsked === false;
 }
 
-/** When it was last there for anybody: until its end, or until it ceased to answer well and probes must have seen that. */
-function lastUsedMs({ serves, startMs, endMs }: TrueProcess, nowMs: number): number {
-  const untilMs = endMs ?? nowMs;
-  const backMs = endMs === null ? slowestVerdictMs : 0;
-  if (serves === null || endMs !== null || !wasIll(serves, untilMs - startMs - backMs, untilMs - startMs))
-    return untilMs;
-  return untilMs - backMs;
+/** When it was last there for anybody: until its end, or until it ceased to answer and its probe must have seen that. */
+function lastUsedMs({ attempt, serves, startMs, endMs }: TrueProcess, state: State, nowMs: number): number {
+  if (endMs !== null) return endMs;
+  const readiness = state.jobs.get(parseTaskKey(attempt)?.job ?? '')?.settings.readiness ?? null;
+  // One that hangs accepts connections, which is all that some probes ask.
+  if (serves === null || readiness === null || readiness.ask.kind === 'tcp') return nowMs;
+  const ageMs = nowMs - startMs;
+  return wasIll(serves, ageMs - slowestVerdictMs, ageMs) ? nowMs - slowestVerdictMs : nowMs;
 }
 
 /** Three wrong answers in a row, each as late as the profiles of the simulator allow, and some more. */
