@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { argv, createTestNode, script, type TestNode } from './attempt.testsuite.ts';
@@ -27,6 +27,18 @@ it('leaves an argument vector as it is, and falls back to sh -e where there is n
   } as const;
   expect(await buildArgv(argv('a', 'b c'), place)).toEqual(['a', 'b c']);
   expect(await buildArgv(script('echo $1', 'x'), place)).toEqual(['sh', '-e', '-c', 'echo $1', 'sh', 'x']);
+});
+
+it('passes over what is in PATH and cannot be looked into', async () => {
+  const { directory } = node.newAttempt();
+  symlinkSync('endless', join(directory, 'endless'));
+  const place = {
+    files: node.host.files,
+    directory,
+    label: 'run',
+    path: `${directory}/endless:/usr/bin:/bin`,
+  } as const;
+  expect((await buildArgv(script('true'), place))[0]).toMatch(/^\/(usr\/)?bin\/bash$/);
 });
 
 it('runs text that is too long for an argument from a file', async () => {

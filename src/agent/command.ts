@@ -1,4 +1,4 @@
-import type { Files } from '../host/files.ts';
+import { type Files, HostError } from '../host/files.ts';
 import type { Label } from './records.ts';
 
 /** What a person wrote under `run` or `setup`. */
@@ -56,7 +56,11 @@ export async function findProgram(files: Files, path: string, name: string): Pro
   for (const directory of path.split(':')) {
     if (!directory.startsWith('/')) continue;
     const candidate = `${directory}/${name}`;
-    const stat = await files.stat(candidate);
+    const stat = await files.stat(candidate).catch((error: unknown) => {
+      // A folder that may not be looked into is passed over, as a shell does.
+      if (error instanceof HostError) return null;
+      throw error;
+    });
     if (stat?.kind === 'file' && (stat.mode & 0o111) !== 0) return candidate;
   }
   return null;

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { type DaemonEnd, supervise } from './supervise.ts';
 
 /** Runs that end as the list says, each after so long; pauses are noted, not waited for. */
-function runsOf(ends: readonly (DaemonEnd & { afterMs?: number })[], stopDuringPause = false) {
+function runsOf(
+  ends: readonly (DaemonEnd & { afterMs?: number })[],
+  { stopDuringPause = false, isReplaced = false } = {},
+) {
   const pauses: number[] = [];
   const said: string[] = [];
   let nowMs = 0;
@@ -20,6 +23,7 @@ function runsOf(ends: readonly (DaemonEnd & { afterMs?: number })[], stopDuringP
         return { code: end.code, signal: end.signal };
       },
       isStopping: () => stopping,
+      isReplaced: async () => isReplaced,
       pause: async (delayMs: number) => {
         pauses.push(delayMs);
         nowMs += delayMs;
@@ -41,6 +45,12 @@ function doublings(ms: number): number {
 const killed: DaemonEnd = { code: null, signal: 'SIGKILL' };
 
 describe('a daemon of our own', () => {
+  it('is not started again where another supervisor has taken over meanwhile [X11]', async () => {
+    const at = runsOf([killed, killed], { isReplaced: true });
+    expect(await supervise(at.runs, 'laptop')).toEqual(killed);
+    expect(at.started()).toBe(1);
+  });
+
   it('that dies is started again after 1, 2, 4 s, and left alone once it ends well [X11]', async () => {
     const at = runsOf([killed, killed, killed, { code: 0, signal: null }]);
     expect(await supervise(at.runs, 'laptop')).toEqual({ code: 0, signal: null });
@@ -62,7 +72,7 @@ describe('a daemon of our own', () => {
   });
 
   it('is not started again when its end was asked for meanwhile', async () => {
-    const at = runsOf([killed, killed], true);
+    const at = runsOf([killed, killed], { stopDuringPause: true });
     await supervise(at.runs, 'laptop');
     expect(at.started()).toBe(1);
   });

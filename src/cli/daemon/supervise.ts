@@ -13,6 +13,8 @@ export interface DaemonRuns {
   run(): Promise<DaemonEnd>;
   /** True once someone asked for the end: then nothing is started again. */
   isStopping(): boolean;
+  /** True when another supervisor has taken this one's place: `yard up` came while the daemon was down. */
+  isReplaced(): Promise<boolean>;
   /** Resolves after the delay, or at once when the end is asked for. */
   pause(delayMs: number): Promise<void>;
   /** Milliseconds that only ever grow. */
@@ -55,6 +57,6 @@ export async function supervise(
     runs.say(`the agent of ${name} ${message}; it is started again in ${decision.delayMs / 1000} s`);
     history = decision.history;
     await runs.pause(decision.delayMs);
-    if (runs.isStopping()) return end;
+    if (runs.isStopping() || (await runs.isReplaced())) return end;
   }
 }

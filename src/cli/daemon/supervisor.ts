@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { removeRecord, writeRecord } from './daemon-record.ts';
+import { processesOf, readRecord, removeRecord, writeRecord } from './daemon-record.ts';
 import { type DaemonEnd, supervise } from './supervise.ts';
 
 /**
@@ -31,11 +31,19 @@ function run(): Promise<DaemonEnd> {
   });
 }
 
+async function isRecorded(): Promise<boolean> {
+  const processes = processesOf(home);
+  const recorded = await readRecord(home, node, processes, 'supervisor');
+  processes.close();
+  return recorded?.pid === process.pid;
+}
+
 await writeRecord(home, node, 'supervisor');
 const end = await supervise(
   {
     run,
     isStopping: () => isStopping,
+    isReplaced: async () => !(await isRecorded()),
     pause: (delayMs) =>
       new Promise((resolve) => {
         const timer = setTimeout(resolve, delayMs);
@@ -49,6 +57,6 @@ const end = await supervise(
   },
   node,
 );
-await removeRecord(home, node, 'supervisor');
+if (await isRecorded()) await removeRecord(home, node, 'supervisor');
 const signalCode = end.signal === null ? 0 : 128 + (constants.signals[end.signal as NodeJS.Signals] ?? 0);
 process.exitCode = isStopping ? 0 : (end.code ?? signalCode);

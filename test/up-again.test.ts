@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Lab, openLab, startTicksOf, until } from './lab.ts';
+
+let lab: Lab;
+beforeEach(() => {
+  lab = openLab();
+});
+afterEach(() => lab.close());
+
+describe('yard up', () => {
+  it('while the agent is about to be started again leaves one supervisor, and yard down leaves none [X11]', async () => {
+    await lab.yard(['up', '--name', 'one']);
+    const first = pidOf('supervisor');
+    process.kill(pidOf('agent'), 'SIGKILL');
+    expect(await lab.yard(['up', '--name', 'one'])).toMatchObject({ code: 0 });
+    const second = pidOf('supervisor');
+    expect(await lab.yard(['down', '--name', 'one'])).toMatchObject({ code: 0 });
+    await until(() => [first, second].every((pid) => startTicksOf(pid) === null), 'the end of both');
+    expect(JSON.parse((await lab.yard(['nodes', '--json'])).stdout)).toMatchObject([{ agentRunning: false }]);
+  });
+});
+
+function pidOf(record: 'agent' | 'supervisor'): number {
+  const { pid } = JSON.parse(readFileSync(join(lab.home, `nodes/one/${record}.json`), 'utf8')) as { pid: number };
+  return pid;
+}
