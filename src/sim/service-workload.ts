@@ -1,8 +1,8 @@
 import type { JobSpec } from '../core/job/spec.ts';
 import type { PartialSettings } from '../core/profile/settings.ts';
 import type { ServiceCommand } from '../core/service/command.ts';
-import type { Probe } from '../core/supervision/probe.ts';
 import type { GiveUpRule } from '../core/supervision/policy.ts';
+import type { Probe } from '../core/supervision/probe.ts';
 import { writeProgram } from './program.ts';
 import type { Random } from './random.ts';
 import type { Serving } from './serving.ts';
