@@ -60,5 +60,9 @@ export function isQuiet(state: State, service: Service, nowMs: number): boolean 
   if (service.standing !== 'wanted') return true;
   const isOver =
     service.rollout === null || service.rollout.state === 'done' || service.rollout.state === 'rolled-back';
-  return isOver && isHealthy(service) && service.failures === 0 && lacking(state, service, nowMs) === null;
+  // A replica that waits for a node gets it when one of another revision goes, and that goes by itself.
+  const isWhole = [...service.replicas.values()].every(
+    (one) => one.revision === service.revision && !one.stopping && !waitsForGood(state, one, nowMs),
+  );
+  return isOver && isWhole && isHealthy(service) && service.failures === 0 && lacking(state, service, nowMs) === null;
 }
