@@ -114,12 +114,18 @@ export class ProcessTable {
     return above.reaps ? above.pid : this.#reaperOf(above);
   }
 
+  /** As in a kernel, a number stays taken while a process, a group or a session goes by it. */
+  #isUsed(pid: number): boolean {
+    if (this.#live.has(pid)) return true;
+    return this.processes().some((one) => one.groupId === pid || one.sessionId === pid);
+  }
+
   #freePid(): number {
     const ticks = this.#ticks();
     for (let tried = 0; tried < this.#pids; tried += 1) {
       const pid = this.#next;
       this.#next = pid + 1 < firstPid + this.#pids ? pid + 1 : firstPid;
-      if (!this.#live.has(pid) && (this.#lastTicks.get(pid) ?? -1) < ticks) return pid;
+      if (!this.#isUsed(pid) && (this.#lastTicks.get(pid) ?? -1) < ticks) return pid;
     }
     throw new Error(`the machine is out of process ids: ${this.#live.size} are alive`);
   }

@@ -120,8 +120,10 @@ function find({ machine, ownPid }: ProcessesOptions, search: TreeSearch): readon
   const young = machine.table
     .processes()
     .filter((one) => one.pid !== ownPid && (leader === null || one.startTicks >= leader.startTicks));
+  const holder = leader === null ? null : machine.table.get(leader.pid);
+  const isReused = holder !== null && holder.startTicks !== leader?.startTicks;
   const belongs = (one: VirtualProcess): boolean =>
-    (leader !== null && (one.sessionId === leader.pid || one.groupId === leader.pid)) ||
+    (leader !== null && !isReused && (one.sessionId === leader.pid || one.groupId === leader.pid)) ||
     one.mark === mark ||
     one.logsIn === directory;
   const found = new Set(young.filter(belongs));

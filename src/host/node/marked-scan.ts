@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readlinkSync } from 'node:fs';
-import type { MarkedProcess, TreeSearch } from '../processes.ts';
+import type { MarkedProcess, ProcessIdentity, TreeSearch } from '../processes.ts';
 import { createProcessTable, isGoneOrForeign, type ProcessStat, readProcFile } from './proc-stat.ts';
 import { toHostError } from './system-error.ts';
 
@@ -50,6 +50,8 @@ function oldestStart(requests: readonly ScanRequest[]): number | null {
 
 /** What one look at the process table gives; the costly parts are read once and only when asked for. */
 interface ScanTable {
+  /** Another process has the pid now. Then the group of that number is its own: a kernel gives no number away that a group still has. */
+  isReused(identity: ProcessIdentity): boolean;
   readonly processes: readonly ProcessStat[];
   markOf(pid: number): string | null;
   appendsTo(pid: number): readonly string[];
@@ -59,8 +61,10 @@ function createScanTable(processes: readonly ProcessStat[]): ScanTable {
   const marks = new Map<number, string | null>();
   const files = new Map<number, readonly string[]>();
   const readMark = process.platform === 'linux' ? readMarkOf : createPsMarks();
+  const startOf = new Map(processes.map((one) => [one.pid, one.startTicks]));
   return {
     processes,
+    isReused: ({ pid, startTicks }) => (startOf.get(pid) ?? startTicks) !== startTicks,
     markOf: (pid) => remember(marks, pid, readMark),
     appendsTo: (pid) => remember(files, pid, readAppendedFiles),
   };
@@ -103,7 +107,8 @@ function findIn(table: ScanTable, request: ScanRequest, bootId: string): readonl
 
 function belongs(table: ScanTable, one: ProcessStat, request: ScanRequest): boolean {
   const { leader, mark, directory, members } = request;
-  if (leader !== null && (one.sessionId === leader.pid || one.groupId === leader.pid)) return true;
+  const inLeadersGroup = leader !== null && (one.sessionId === leader.pid || one.groupId === leader.pid);
+  if (inLeadersGroup && !table.isReused(leader)) return true;
   if (members.has(one.pid)) return true;
   if (table.markOf(one.pid) === mark) return true;
   return table.appendsTo(one.pid).some((path) => isLogOf(directory, path));
