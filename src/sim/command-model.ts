@@ -61,7 +61,7 @@ export function forkCommand(options: CommandOptions): ForkedCommand {
       actual = begin(options, 'command', program);
       if (program === null) finish({ code: 127, signal: null });
       else if (program.serves === null) perform(options, process, program, finish);
-      else serve(options, process, { ...program.serves, stuckMs: program.stuckMs }, finish);
+      else serve(options, { process, actual }, { ...program.serves, stuckMs: program.stuckMs }, finish);
     },
   };
 }
@@ -97,7 +97,7 @@ function perform(
 /** A process that finds its port taken goes, as servers do. */
 function serve(
   { machine, launch, truth }: CommandOptions,
-  process: VirtualProcess,
+  { process, actual }: { readonly process: VirtualProcess; readonly actual: TrueProcess },
   serving: Serving & Pick<Program, 'stuckMs'>,
   finish: (exit: Exit) => void,
 ): void {
@@ -116,8 +116,9 @@ function serve(
     world.schedule(serving.opensMs, () => {
       if (!process.alive) return;
       const answer = (): PortAnswer => answerAt(serving, world.nowMs - startMs);
-      if (machine.isPortFree(port)) machine.listening.set(port, { process, answer });
-      else finish({ code: portTakenCode, signal: null });
+      if (!machine.isPortFree(port)) return finish({ code: portTakenCode, signal: null });
+      machine.listening.set(port, { process, answer });
+      if (port === own) actual.openSeq = truth.logSeq();
     });
   }
   const attempt = attemptOfMark(launch.mark);
@@ -203,6 +204,7 @@ function begin(
     serves,
     startMs,
     startSeq,
+    openSeq: null,
     endMs: null,
     endSeq: null,
     exit: null,

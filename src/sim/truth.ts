@@ -17,6 +17,8 @@ export interface TrueProcess {
   endMs: number | null;
   /** Facts that the log held at its start. */
   readonly startSeq: number;
+  /** Facts that the log held when it began to listen on its own port; null as long as it does not. */
+  openSeq: number | null;
   /** Facts that the log held at its end; null while it runs or when the power went. */
   endSeq: number | null;
   /** How it ended: by itself with a code, or by a signal's number; null while it runs or when the power went. */

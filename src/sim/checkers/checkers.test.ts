@@ -74,6 +74,7 @@ const runOf = (more: Partial<TrueProcess> = {}): TrueProcess => ({
   serves: null,
   startMs: 0,
   startSeq: 0,
+  openSeq: null,
   endMs: 10,
   endSeq: null,
   exit: { code: 0, signal: null },
@@ -153,6 +154,16 @@ const dismissedNow: Fact = { kind: 'ReplicaDismissed', service: 's', job: 's-1',
 /** One replica is wanted and ready. */
 const served = [joined, applied(1), rollout(1), replica('s-1', 1), ...readyAs('s-1')];
 
+const readySeq = served.length;
+
+/** A run that answers well is said to be unready; it began to listen on its own port when the log held so many facts. */
+function saidUnready(openSeq: number | null): History {
+  return history([...served, unreadyNow], ({ truth }) => {
+    const serves = { runsMs: [1000], exitCode: 0, opensMs: 0, elsewhere: false, cycle: [], missing: false };
+    truth.processes.push(runOf({ attempt: 's-1.0.0.1', serves, openSeq, endMs: 1000, endSeq: 99 }));
+  });
+}
+
 /** For each promise, a history that breaks it. */
 const breaches: Readonly<Record<string, History>> = {
   I1: history(wholeLife, (made) => {
@@ -195,10 +206,7 @@ const breaches: Readonly<Record<string, History>> = {
     [...supervised().slice(0, 4), ...[2, 1].map((restarts): Fact => restartedFact(restarts)), ...supervised().slice(4)],
     [0, 2000, 9000],
   ),
-  X6: history([...served, unreadyNow], ({ truth }) => {
-    const serves = { runsMs: [1000], exitCode: 0, opensMs: 0, elsewhere: false, cycle: [], missing: false };
-    truth.processes.push(runOf({ attempt: 's-1.0.0.1', serves, endMs: 1000, endSeq: 99 }));
-  }),
+  X6: saidUnready(readySeq - 1),
   I19: history([...served, dismissedNow]),
   I20: history([...served, replica('s-2', 1), replica('s-3', 1)]),
   I21: history(wholeLife, (made) => {
@@ -263,6 +271,10 @@ describe('the checkers', () => {
   it('find nothing in restarts that come when they are due [I18]', () => {
     const facts = supervised({ maxRestarts: 3, giveUp: { kind: 'failures', failures: 4 } });
     expect(broken(restarted(facts, [0, 1000, 3000, 7000]))).not.toContain('I18');
+  });
+
+  it.each([null, readySeq])('find nothing where a stranger on its port was taken for the run [X6] (%s)', (openSeq) => {
+    expect(broken(saidUnready(openSeq))).not.toContain('X6');
   });
 
   it('find a service that does not stand as it should, and one that goes on writing [I27] [I28]', () => {

@@ -66,19 +66,20 @@ export const restartCheckers: readonly Checker[] = [
     id: 'X6',
     says: 'a run that answers well is not reported as anything else, whatever becomes of the agent',
     open: ({ truth }, report) => {
-      const isReady = new Set<string>();
+      const readySeqs = new Map<string, number>();
       return {
         beforeFact: (fact, _state, { seq }) => {
-          if (fact.kind === 'Restarted') isReady.delete(taskKeyText(fact));
+          if (fact.kind === 'Restarted') readySeqs.delete(taskKeyText(fact));
           if (fact.kind !== 'ReadinessChanged') return;
           const attempt = taskKeyText(fact);
-          const wasReady = isReady.has(attempt);
-          if (fact.ready) isReady.add(attempt);
-          else isReady.delete(attempt);
-          if (fact.ready || !wasReady) return;
+          const readySeq = readySeqs.get(attempt);
+          if (!fact.ready) readySeqs.delete(attempt);
+          else if (readySeq === undefined) readySeqs.set(attempt, seq);
+          if (fact.ready || readySeq === undefined) return;
           // It has been ready since its last restart: so the run that lives is the one that it is said of.
           const run = truth.processes.findLast((one) => one.attempt === attempt && isRun(one) && livesAt(one, seq));
-          if (run?.serves != null && isWell(run)) report(`${attempt} was said to be ${fact.reason} in fact ${seq}`);
+          if (run?.serves == null || !hadOpened(run, readySeq) || !isWell(run)) return;
+          report(`${attempt} was said to be ${fact.reason} in fact ${seq}`);
         },
       };
     },
@@ -89,6 +90,14 @@ export const restartCheckers: readonly Checker[] = [
 function livesAt({ startSeq, endMs, endSeq }: TrueProcess, seq: number): boolean {
   if (startSeq >= seq) return false;
   return endMs === null || (endSeq !== null && endSeq > seq);
+}
+
+/**
+ * It listened on its own port when it was said to be ready. Else its probes were answered by somebody else: a task of
+ * another node of its machine may be given the same port, as long as nothing listens there.
+ */
+function hadOpened({ openSeq }: TrueProcess, readySeq: number): boolean {
+  return openSeq !== null && openSeq < readySeq;
 }
 
 /** Of a restart that is earlier than the shortest delay, or that should not be at all. */
