@@ -8,6 +8,7 @@ const ready: Health = { ...fresh, ready: true };
 const failing = (count: number): Health => ({
   ...fresh,
   ready: false,
+  startupFailures: count,
   reason: `startup ${count} of 60, port 1 refused`,
 });
 
@@ -25,6 +26,13 @@ describe('what is reported of readiness', () => {
     ],
     ['nothing of a start that is only just under way', failing(1), null, 900, null],
     ['why a slow start is not ready', failing(6), null, 5000, told],
+    [
+      'nothing that an agent before noted, until it is seen anew [X6] [B3]',
+      { ...failing(6), startupFailures: 0 },
+      null,
+      9000,
+      null,
+    ],
     ['nothing of further failures for the same reason [X6]', failing(7), told, 6000, null],
     [
       'why it was given up',

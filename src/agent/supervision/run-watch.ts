@@ -128,7 +128,8 @@ export function newsOf(health: Health, told: Readiness | null, ageMs: number): R
   const news = { ready: false, reason: health.dead ?? health.reason };
   if (told?.ready === true) return news;
   if (health.dead !== null) return told?.reason === health.dead ? null : news;
-  if (health.reason === null || ageMs < firstReasonMs || told !== null) return null;
+  // A reason that an agent before noted may be out of date: it is said once a wrong answer has come anew.
+  if (health.reason === null || ageMs < firstReasonMs || told !== null || !isUnwell(health)) return null;
   return news;
 }
 
