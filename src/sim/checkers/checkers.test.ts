@@ -164,6 +164,19 @@ function saidUnready(openSeq: number | null): History {
   });
 }
 
+/** A run that listens after 5 s only, is probed from its start on, and is told to end at each of these times. */
+function slowStarter(signalsMs: readonly number[]): History {
+  const ask = { kind: 'tcp' } as const;
+  const liveness = { ask, intervalMs: 1000, timeoutMs: 500, failures: 3, successes: 1, initialDelayMs: 0 };
+  const facts = [joined, submitted('a-1', { liveness, graceMs: 0 }), ...wholeLife.slice(2)];
+  return history(facts, ({ truth }) => {
+    const cycle = [{ forMs: 1e10, answer: 'ok' }] as const;
+    const serves = { runsMs: [1e10], exitCode: 0, opensMs: 5000, elsewhere: false, cycle, missing: false };
+    truth.processes.splice(0, 1, runOf({ serves, endMs: 60_000 }));
+    truth.signals.push(...signalsMs.map((atMs) => signalOf({ atMs, signal: 'SIGKILL' })));
+  });
+}
+
 /** For each promise, a history that breaks it. */
 const breaches: Readonly<Record<string, History>> = {
   I1: history(wholeLife, (made) => {
@@ -275,6 +288,15 @@ describe('the checkers', () => {
 
   it.each([null, readySeq])('find nothing where a stranger on its port was taken for the run [X6] (%s)', (openSeq) => {
     expect(broken(saidUnready(openSeq))).not.toContain('X6');
+  });
+
+  it('find nothing where a run that was not alive cannot be killed for long, and is well by then [I16]', () => {
+    expect(broken(slowStarter([3000, 40_000, 41_000]))).not.toContain('I16');
+  });
+
+  it('find once that a run is killed again and again which was well for long [I16]', () => {
+    const found = check(slowStarter([40_000, 41_000]), checkers);
+    expect(found.filter((problem) => problem.startsWith('I16'))).toHaveLength(1);
   });
 
   it('find a service that does not stand as it should, and one that goes on writing [I27] [I28]', () => {

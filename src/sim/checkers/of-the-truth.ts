@@ -66,6 +66,8 @@ export const truthCheckers: readonly Checker[] = [
     says: 'a restart of the agent or of a control plane alone ends no run',
     open: ({ truth }, report) => {
       const bySeq = new Map<number, TrueSignal[]>();
+      // What cannot be killed gets the same signal again and again: once is enough.
+      const told = new Set<string>();
       for (const one of truth.signals) {
         if (one.attempt === null || one.isSweep || one.signal === 'SIGCONT' || one.role === 'helper') continue;
         bySeq.set(one.seq, [...(bySeq.get(one.seq) ?? []), one]);
@@ -80,9 +82,10 @@ export const truthCheckers: readonly Checker[] = [
         },
         afterBatch: (state, { lastSeq }) => {
           for (const signal of bySeq.get(lastSeq) ?? []) {
-            if (!isJustified(signal, state, truth)) {
-              report(`${signal.by} sent ${signal.signal} to ${signal.attempt}, which nothing had ended`);
-            }
+            const what = `${signal.by} sent ${signal.signal} to ${signal.attempt}, which nothing had ended`;
+            if (told.has(what) || isJustified(signal, state, truth)) continue;
+            told.add(what);
+            report(what);
           }
         },
       };
@@ -189,7 +192,20 @@ function wasSick(
   if (run.serves.elsewhere) return true;
   const backMs =
     graceMs + slowestEndMs + Math.max(...probes.map(({ intervalMs, timeoutMs }) => intervalMs + timeoutMs));
-  return !wasWell(run.serves, atMs - run.startMs - backMs, atMs - run.startMs);
+  const { serves, startMs } = run;
+  // A verdict stands until the run has ended, however long that takes and whatever it answers by then.
+  return [firstSignalMs(truth, run, atMs), atMs].some(
+    (sinceMs) => !wasWell(serves, sinceMs - startMs - backMs, sinceMs - startMs),
+  );
+}
+
+/** When the run was told to end for the first time, up to a time by which it was. */
+function firstSignalMs({ signals }: Truth, { attempt, startMs }: TrueProcess, untilMs: number): number {
+  const first = signals.find((one) => {
+    if (one.attempt !== attempt || one.isSweep || one.role !== 'command' || one.signal === 'SIGCONT') return false;
+    return startMs <= one.atMs && one.atMs <= untilMs;
+  });
+  return first?.atMs ?? untilMs;
 }
 
 /** Between the last wrong answer and the last signal, its grace aside: a slow disk and a look for what is left. */
