@@ -7,7 +7,7 @@ import { runSeed, type SeedResult } from './run-seed.ts';
 const drain = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
 /** Seeds of the test run, in parts; more run with `npm run sim`. */
-const parts = 3;
+const parts = 8;
 const seedsPerPart = 30;
 const serviceParts = 2;
 const serviceSeedsPerPart = 8;
