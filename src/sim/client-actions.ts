@@ -50,13 +50,13 @@ export async function submit(context: ClientContext, intent: Intent): Promise<vo
 
 async function push({ life, plane }: ClientContext, key: string): Promise<WorkspaceRef> {
   const { host } = life;
-  const directory = `/work/${key}`;
+  const directory = `/project/${key}`;
   await host.files.makeDirectory(`${directory}/data`);
   for (const name of ['a.txt', 'data/b.txt']) {
     await host.files.write(`${directory}/${name}`, new TextEncoder().encode(`${name} of ${key}\n`), { mode: 0o644 });
   }
   const store = await openDirectoryStore({ directory: blobDirectory, host });
-  const statCachePath = `/work/${key}.cache`;
+  const statCachePath = `/project/${key}.cache`;
   const pushed = await pushTree({ directory, exclude: [], landing: [], store, statCachePath, host });
   await plane.log.recordBlobs([pushed.manifestHash]);
   return { manifest: pushed.manifestHash, files: pushed.files, sizeBytes: pushed.bytes };
