@@ -2,7 +2,7 @@ import type { Fact } from './fact.ts';
 import type { TaskFact } from './job/facts.ts';
 import { parseTaskKey } from './job/job.ts';
 import { howItExited } from './reason.ts';
-import type { ServiceFact } from './service/facts.ts';
+import { isServiceFact, type ServiceFact } from './service/facts.ts';
 import { describeDuration } from './units.ts';
 
 /** One fact as one line for a person, without its time (`yard events`). Pure; never more than one line. */
@@ -22,6 +22,7 @@ export interface FactSubject {
 }
 
 function subjectOf(fact: Fact): Omit<FactSubject, 'service'> & Partial<FactSubject> {
+  if (isServiceFact(fact)) return { job: 'job' in fact ? fact.job : null, node: null, service: fact.service };
   switch (fact.kind) {
     case 'NodeJoined':
     case 'NodeLeft':
@@ -29,22 +30,6 @@ function subjectOf(fact: Fact): Omit<FactSubject, 'service'> & Partial<FactSubje
     case 'NodeResumed':
     case 'NodeRemoved':
       return { job: null, node: fact.node };
-    case 'ServiceApplied':
-    case 'ServiceScaled':
-    case 'ServiceStarted':
-    case 'ServiceStopped':
-    case 'ServiceCompleted':
-    case 'ServiceRemoved':
-    case 'RolloutStarted':
-    case 'RolloutAdvanced':
-    case 'RolloutPaused':
-    case 'RolloutResumed':
-    case 'RolloutEnded':
-    case 'ReplacementDelayed':
-    case 'ServiceSettled':
-      return { job: null, node: null, service: fact.service };
-    case 'ReplicaDismissed':
-      return { job: fact.job, node: null, service: fact.service };
     case 'JobSubmitted':
       return { job: fact.job, node: null, service: fact.service?.name ?? null };
     case 'AllocationReleased':
@@ -59,6 +44,7 @@ function subjectOf(fact: Fact): Omit<FactSubject, 'service'> & Partial<FactSubje
 }
 
 function describe(fact: Fact): string {
+  if (isServiceFact(fact)) return `service ${fact.service} ${describeService(fact)}`;
   switch (fact.kind) {
     case 'JobSubmitted':
       return `${fact.job} submitted by ${fact.owner}${submittedAs(fact)}`;
@@ -90,21 +76,6 @@ function describe(fact: Fact): string {
       return `node ${fact.node} confirmed that nothing of ${fact.task} is left`;
     case 'ProfileApplied':
       return `profile ${fact.name}@${fact.revision} applied by ${fact.by}`;
-    case 'ServiceApplied':
-    case 'ServiceScaled':
-    case 'ServiceStarted':
-    case 'ServiceStopped':
-    case 'ServiceCompleted':
-    case 'ServiceRemoved':
-    case 'RolloutStarted':
-    case 'RolloutAdvanced':
-    case 'RolloutPaused':
-    case 'RolloutResumed':
-    case 'RolloutEnded':
-    case 'ReplacementDelayed':
-    case 'ServiceSettled':
-    case 'ReplicaDismissed':
-      return `service ${fact.service} ${describeService(fact)}`;
     default:
       return `${taskText(fact)} ${describeTask(fact)}`;
   }

@@ -5,10 +5,15 @@ import { findTask, type Job, taskKeyText } from './job/job.ts';
 import { evolveNode } from './node/evolve.ts';
 import { evolveService } from './service/evolve.ts';
 import { evolveReplica } from './service/evolve-replica.ts';
+import { isServiceFact } from './service/facts.ts';
 import type { State } from './state.ts';
 
 /** Folds one fact into the state, in place. The only way state ever changes; total, and never refuses. */
 export function evolve(state: State, fact: Fact, time: FactTime): void {
+  if (isServiceFact(fact)) {
+    evolveService(state, fact, time);
+    return;
+  }
   switch (fact.kind) {
     case 'NodeJoined':
     case 'NodeLeft':
@@ -25,22 +30,6 @@ export function evolve(state: State, fact: Fact, time: FactTime): void {
         values: fact.values,
         source: fact.source,
       });
-      return;
-    case 'ServiceApplied':
-    case 'ServiceScaled':
-    case 'ServiceStarted':
-    case 'ServiceStopped':
-    case 'ServiceCompleted':
-    case 'ServiceRemoved':
-    case 'RolloutStarted':
-    case 'RolloutAdvanced':
-    case 'RolloutPaused':
-    case 'RolloutResumed':
-    case 'RolloutEnded':
-    case 'ReplacementDelayed':
-    case 'ServiceSettled':
-    case 'ReplicaDismissed':
-      evolveService(state, fact, time);
       return;
     case 'JobSubmitted':
       submit(state, fact, time);

@@ -1,7 +1,7 @@
 import type { JobFact } from './job/facts.ts';
 import type { NodeFact } from './node/facts.ts';
 import type { ProfileFact } from './profile/profile.ts';
-import type { ServiceFact } from './service/facts.ts';
+import { type ServiceFact, serviceFactKinds } from './service/facts.ts';
 
 /** Everything that can be true. Kinds are added, never changed in meaning. */
 export type Fact = JobFact | NodeFact | ProfileFact | ServiceFact;
@@ -39,18 +39,5 @@ export const factKinds = [
   'NodeRemoved',
   'AllocationReleased',
   'ProfileApplied',
-  'ServiceApplied',
-  'ServiceScaled',
-  'ServiceStarted',
-  'ServiceStopped',
-  'ServiceCompleted',
-  'ServiceRemoved',
-  'RolloutStarted',
-  'RolloutAdvanced',
-  'RolloutPaused',
-  'RolloutResumed',
-  'RolloutEnded',
-  'ReplacementDelayed',
-  'ServiceSettled',
-  'ReplicaDismissed',
+  ...serviceFactKinds,
 ] as const satisfies readonly FactKind[];

@@ -56,3 +56,27 @@ export type ServiceFact =
   /** A replica has been ready for the stable period: failures are forgotten. */
   | { readonly kind: 'ServiceSettled'; readonly service: string }
   | { readonly kind: 'ReplicaDismissed'; readonly service: string; readonly job: JobId; readonly reason: string };
+
+/** Every kind of them. */
+export const serviceFactKinds = [
+  'ServiceApplied',
+  'ServiceScaled',
+  'ServiceStarted',
+  'ServiceStopped',
+  'ServiceCompleted',
+  'ServiceRemoved',
+  'RolloutStarted',
+  'RolloutAdvanced',
+  'RolloutPaused',
+  'RolloutResumed',
+  'RolloutEnded',
+  'ReplacementDelayed',
+  'ServiceSettled',
+  'ReplicaDismissed',
+] as const satisfies readonly ServiceFact['kind'][];
+
+const kinds: ReadonlySet<string> = new Set(serviceFactKinds);
+
+export function isServiceFact(fact: { readonly kind: string }): fact is ServiceFact {
+  return kinds.has(fact.kind);
+}
