@@ -30,4 +30,9 @@ export const corpus: readonly KeptSeed[] = [
     services: true,
     found: 'an agent repeated an old verdict, as the one before died on writing down its last',
   },
+  {
+    seed: 20122,
+    services: true,
+    found: 'a replica that is never restarted and has no probes was never said to be ready',
+  },
 ];

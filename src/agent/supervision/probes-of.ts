@@ -1,9 +1,10 @@
 import type { Settings } from '../../core/profile/settings.ts';
 import { type Probe, type Probes, probeDefaults } from '../../core/supervision/probe.ts';
 
-/** True for commands that are started again when they end, or asked how they are while they run. */
-export function isSupervised({ restart, startup, liveness, readiness }: Settings): boolean {
-  return restart.policy !== 'never' || startup !== null || liveness !== null || readiness !== null;
+/** True for commands that stay up, are started again when they end, or are asked how they are while they run. */
+export function isSupervised({ kind, restart, startup, liveness, readiness }: Settings): boolean {
+  if (kind === 'service' || restart.policy !== 'never') return true;
+  return startup !== null || liveness !== null || readiness !== null;
 }
 
 /**
