@@ -118,13 +118,20 @@ function serve(
       const answer = (): PortAnswer => answerAt(serving, world.nowMs - startMs);
       if (!machine.isPortFree(port)) return finish({ code: portTakenCode, signal: null });
       machine.listening.set(port, { process, answer });
-      if (port === own) actual.openSeq = truth.logSeq();
+      if (port !== own) return;
+      actual.openSeq = truth.logSeq();
+      world.schedule(latestAnswerMs, () => {
+        actual.heardSeq = truth.logSeq();
+      });
     });
   }
   const attempt = attemptOfMark(launch.mark);
   const run = truth.processes.filter((one) => one.attempt === attempt && isRun(one)).length;
   world.schedule(runLengthMs(serving, run), () => process.alive && finish({ code: serving.exitCode, signal: null }));
 }
+
+/** From a question that a probe asked to the fact that its answer makes, with commits that failed in between. */
+const latestAnswerMs = 5000;
 
 /** How far from its own the port of a command is that chooses another: outside of what agents give away. */
 const portsAway = 30_000;
@@ -205,6 +212,7 @@ function begin(
     startMs,
     startSeq,
     openSeq: null,
+    heardSeq: null,
     endMs: null,
     endSeq: null,
     exit: null,
@@ -224,7 +232,7 @@ function end({ machine, truth }: CommandOptions, actual: TrueProcess, exit: Exit
   machine.world.note(actual.node, `${actual.label} of ${actual.attempt} ends with ${how}`);
 }
 
-function portOf(launch: Launch): number | null {
+export function portOf(launch: Launch): number | null {
   const { PORT: port } = launch.env;
   return port === undefined ? null : Number(port);
 }

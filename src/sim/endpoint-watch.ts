@@ -10,19 +10,23 @@ export function watchEndpoints({ world, truth, history }: Cluster, state: State,
   for (const service of state.services.values()) {
     const { endpoints } = viewService(state, service, { atMs: 0, nowMs: 0 });
     for (const { endpoint } of endpoints) {
-      const runs = truth.processes.filter((one) => isBehind(one, { state, service: service.name, endpoint }));
-      const deadMs = world.nowMs - Math.max(-Infinity, ...runs.map((run) => lastUsedMs(run, state, world.nowMs)));
+      const what = { state, service: service.name, endpoint };
+      const runs = truth.processes.filter((one) => isRun(one) && isBehind(one, what));
+      // A process that was forked and gets no time yet is live, too, and a neighbour may answer on its port meanwhile.
+      const launches = truth.launches.filter((one) => one.label === 'run' && isBehind(one, what));
+      const times = [...runs.map((run) => lastUsedMs(run, state, world.nowMs)), ...launches.map(({ atMs }) => atMs)];
+      const deadMs = world.nowMs - Math.max(-Infinity, ...times);
       if (deadMs > allowedMs) history.deadEndpoints.push({ service: service.name, endpoint, deadMs, allowedMs });
     }
   }
 }
 
 function isBehind(
-  run: TrueProcess,
+  { attempt, port }: Pick<TrueProcess, 'attempt' | 'port'>,
   { state, service, endpoint }: { state: State; service: string; endpoint: string },
 ): boolean {
-  if (!isRun(run) || !endpoint.endsWith(`:${run.port}`)) return false;
-  const key = parseTaskKey(run.attempt);
+  if (!endpoint.endsWith(`:${port}`)) return false;
+  const key = parseTaskKey(attempt);
   const job = key === null ? undefined : state.jobs.get(key.job);
   return key !== null && job?.service?.name === service && findTask(job, key)?.element.stopAsked === false;
 }

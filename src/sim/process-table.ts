@@ -30,6 +30,8 @@ export interface VirtualProcess extends NewProcess {
   alive: boolean;
   /** Until then (world time) SIGKILL does not end it, as when it waits for a broken device. */
   unkillableUntilMs: number;
+  /** SIGKILL has reached it and ends it as soon as anything can. */
+  isDoomed: boolean;
 }
 
 const firstPid = 100;
@@ -71,6 +73,7 @@ export class ProcessTable {
       parentPid: parent?.pid ?? 1,
       alive: true,
       unkillableUntilMs: 0,
+      isDoomed: false,
     };
     this.#live.set(pid, process);
     this.#lastTicks.set(pid, startTicks);
@@ -92,8 +95,15 @@ export class ProcessTable {
     process.onSignal?.(signal);
     if (signal !== 'SIGKILL') return;
     const waitMs = process.unkillableUntilMs - this.#world.nowMs;
-    if (waitMs <= 0) this.end(process, 'SIGKILL');
-    else this.#world.schedule(waitMs, () => this.end(process, 'SIGKILL'));
+    process.isDoomed = waitMs > 0;
+    if (process.isDoomed) this.#world.schedule(waitMs, () => this.end(process, 'SIGKILL'));
+    else this.end(process, 'SIGKILL');
+  }
+
+  /** What it waited for is there: a SIGKILL that came before ends it now. */
+  release(process: VirtualProcess): void {
+    process.unkillableUntilMs = 0;
+    if (process.isDoomed) this.end(process, 'SIGKILL');
   }
 
   /** The power goes: all of them are gone, and none is told. */

@@ -104,7 +104,7 @@ function heal({ cluster, clients }: Targets): void {
     machine.slowness = 1;
     machine.squatted = { from: 0, to: 0 };
     machine.disk.fill(false);
-    for (const process of machine.table.processes()) process.unkillableUntilMs = 0;
+    for (const process of machine.table.processes()) machine.table.release(process);
   }
   cluster.sharedDisk.fill(false);
   for (const client of clients) client.isCalm = true;

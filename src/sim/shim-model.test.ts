@@ -139,6 +139,21 @@ describe('the processes of a virtual machine', () => {
     expect(third.startTicks).toBeGreaterThan(first.startTicks);
   });
 
+  it('end by SIGKILL only when nothing holds them up any more, and then at once', async () => {
+    const { world, machine } = prepare();
+    const start = (stuckMs: number) => {
+      const one = machine.table.start({ role: 'bystander', parent: null, leads: true, mark: null, logsIn: null });
+      one.unkillableUntilMs = world.nowMs + stuckMs;
+      return one;
+    };
+    const [held, released, spared] = [start(1000), start(1000), start(1000)];
+    for (const one of [held, released]) machine.table.signal(one, 'SIGKILL');
+    for (const one of [released, spared]) machine.table.release(one);
+    expect([held, released, spared].map(({ alive }) => alive)).toEqual([true, false, true]);
+    await world.run(1000);
+    expect([held, spared].map(({ alive }) => alive)).toEqual([false, true]);
+  });
+
   it('end with the machine, and the next boot has another id', () => {
     const { machine } = prepare();
     machine.table.start({ role: 'bystander', parent: null, leads: true, mark: null, logsIn: null });

@@ -19,6 +19,8 @@ export interface TrueProcess {
   readonly startSeq: number;
   /** Facts that the log held when it began to listen on its own port; null as long as it does not. */
   openSeq: number | null;
+  /** Facts that the log held when all had been told that was asked before; null as long as that may not be so. */
+  heardSeq: number | null;
   /** Facts that the log held at its end; null while it runs or when the power went. */
   endSeq: number | null;
   /** How it ended: by itself with a code, or by a signal's number; null while it runs or when the power went. */
@@ -40,16 +42,23 @@ export interface TrueSignal {
   readonly isSweep: boolean;
 }
 
+export interface Launched {
+  readonly attempt: string;
+  readonly label: Label;
+  readonly port: number | null;
+  readonly atMs: number;
+}
+
 /** What really happened, kept apart from all that the control plane believes. */
 export interface Truth {
   /** Number of facts in the log now. */
   readonly logSeq: () => number;
   readonly processes: TrueProcess[];
   readonly signals: TrueSignal[];
-  /** When agents launched a shim for an attempt, in order. */
   /** Attempts whose shim or process was struck before it could say what it did, and nodes whose machine was: they may fault. */
   readonly troubled: Set<string>;
-  readonly launches: { readonly attempt: string; readonly atMs: number }[];
+  /** When agents launched a shim for an attempt, and with which port, in order. */
+  readonly launches: Launched[];
 }
 
 export function createTruth(logSeq: () => number): Truth {

@@ -8,6 +8,7 @@ import type {
   Signal,
   TreeSearch,
 } from '../host/processes.ts';
+import { portOf } from './command-model.ts';
 import type { Incarnation } from './incarnation.ts';
 import type { Machine } from './machine.ts';
 import type { VirtualProcess } from './process-table.ts';
@@ -41,7 +42,8 @@ export function createVirtualProcesses(options: ProcessesOptions): Processes {
   return {
     launch: (launch) =>
       call(() => {
-        truth.launches.push({ attempt: attemptOfMark(launch.mark), atMs: machine.world.nowMs });
+        const { label, mark } = launch;
+        truth.launches.push({ attempt: attemptOfMark(mark), label, port: portOf(launch), atMs: machine.world.nowMs });
         startShim({ machine, launch, truth, stepMs: latencyMs, dies: shimDies, stallMs });
       }),
     identify: (pid) =>

@@ -75,6 +75,7 @@ const runOf = (more: Partial<TrueProcess> = {}): TrueProcess => ({
   startMs: 0,
   startSeq: 0,
   openSeq: null,
+  heardSeq: null,
   endMs: 10,
   endSeq: null,
   exit: { code: 0, signal: null },
@@ -156,11 +157,14 @@ const served = [joined, applied(1), rollout(1), replica('s-1', 1), ...readyAs('s
 
 const readySeq = served.length;
 
-/** A run that answers well is said to be unready; it began to listen on its own port when the log held so many facts. */
-function saidUnready(openSeq: number | null): History {
+/**
+ * A run that answers well is said to be unready; it began to listen on its own port when the log held so many facts, and
+ * what had been asked before was told when it held so many.
+ */
+function saidUnready(openSeq: number | null, heardSeq: number | null = openSeq): History {
   return history([...served, unreadyNow], ({ truth }) => {
     const serves = { runsMs: [1000], exitCode: 0, opensMs: 0, elsewhere: false, cycle: [], missing: false };
-    truth.processes.push(runOf({ attempt: 's-1.0.0.1', serves, openSeq, endMs: 1000, endSeq: 99 }));
+    truth.processes.push(runOf({ attempt: 's-1.0.0.1', serves, openSeq, heardSeq, endMs: 1000, endSeq: 99 }));
   });
 }
 
@@ -288,6 +292,10 @@ describe('the checkers', () => {
 
   it.each([null, readySeq])('find nothing where a stranger on its port was taken for the run [X6] (%s)', (openSeq) => {
     expect(broken(saidUnready(openSeq))).not.toContain('X6');
+  });
+
+  it('find nothing where the last of its failures was asked for just before it listened [X6]', () => {
+    expect(broken(saidUnready(readySeq - 1, null))).not.toContain('X6');
   });
 
   it('find nothing where a run that was not alive cannot be killed for long, and is well by then [I16]', () => {

@@ -78,7 +78,7 @@ export const restartCheckers: readonly Checker[] = [
           if (fact.ready || readySeq === undefined) return;
           // It has been ready since its last restart: so the run that lives is the one that it is said of.
           const run = truth.processes.findLast((one) => one.attempt === attempt && isRun(one) && livesAt(one, seq));
-          if (run?.serves == null || !hadOpened(run, readySeq) || !isWell(run)) return;
+          if (run?.serves == null || !hadOpened(run, readySeq) || !isHeard(run, seq) || !isWell(run)) return;
           report(`${attempt} was said to be ${fact.reason} in fact ${seq}`);
         },
       };
@@ -98,6 +98,11 @@ function livesAt({ startSeq, endMs, endSeq }: TrueProcess, seq: number): boolean
  */
 function hadOpened({ openSeq }: TrueProcess, readySeq: number): boolean {
   return openSeq !== null && openSeq < readySeq;
+}
+
+/** No answer to a question that was asked before it listened was still to come: that may be the last of its failures. */
+function isHeard({ heardSeq }: TrueProcess, seq: number): boolean {
+  return heardSeq !== null && heardSeq < seq;
 }
 
 /** Of a restart that is earlier than the shortest delay, or that should not be at all. */
