@@ -1,0 +1,43 @@
+import * as z from 'zod';
+import type { SettingsLayer } from '../../core/profile/settings.ts';
+import type { Submission } from '../submission.ts';
+import { jobSpec, partialSettings, workspaceRef } from './settings.ts';
+
+/** What is submitted and applied over HTTP: a document as a file has it, or one that a client has read already. */
+
+const text = z.string();
+const table = z.record(text, z.unknown());
+const profile = z.union([text, table]);
+
+const layer = z.strictObject({ origin: text, values: partialSettings }) satisfies z.ZodType<SettingsLayer>;
+
+/** Read and checked by the client, so that every value keeps the place where it was written. */
+export const prepared = z.strictObject({
+  spec: jobSpec,
+  source: z.unknown(),
+  profile: text.nullable(),
+  layers: z.array(layer).max(200),
+}) satisfies z.ZodType<Submission>;
+
+const jobDocument = z.strictObject({ job: table, profile: z.exactOptional(profile) });
+const serviceDocument = z.strictObject({ service: table, profile: z.exactOptional(profile) });
+
+export const submissionBody = z.strictObject({
+  submission: z.union([prepared, jobDocument]),
+  /** The workspace, pushed before. */
+  workspace: z.exactOptional(workspaceRef),
+  /** The workspace of this earlier job instead, byte for byte. */
+  workspaceOf: z.exactOptional(text),
+  project: z.exactOptional(text),
+  retryOf: z.exactOptional(text),
+  indices: z.exactOptional(z.array(z.int().min(0)).max(1_000_000)),
+});
+
+export const applyBody = z.strictObject({
+  service: z.union([prepared, serviceDocument]),
+  workspace: z.exactOptional(workspaceRef),
+  project: z.exactOptional(text),
+});
+
+export const previewBody = z.strictObject({ submission: prepared });
+export const profileBody = z.strictObject({ document: z.unknown() });
