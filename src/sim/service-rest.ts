@@ -24,10 +24,19 @@ function unsettled(state: State, service: Service, nowMs: number): string | null
   const { state: shown, reason } = stateOf(state, service, nowMs);
   if (standing !== 'wanted') return replicas.size === 0 ? null : `${shown}, with ${replicas.size} replicas left`;
   if (rollout?.state === 'progressing') return `its rollout to ${rollout.to} goes on (${reason ?? 'no reason'})`;
+  const mute = [...replicas.values()].find((replica) => isMute(state, service, replica));
+  if (mute !== undefined) return `${mute.job} runs and is not said to be ready (${mute.reason ?? 'no reason'})`;
   if (shown !== 'RUNNING' && (reason === null || reason === '')) return `${shown} without a reason`;
   if (rollout?.state === 'paused' || rollout?.state === 'failed') return null;
   if (!isHealthy(service)) return null;
   return lacking(state, service, nowMs);
+}
+
+/** It runs a healthy revision, whatever has become of its rollout, and it is not ready. */
+function isMute(state: State, service: Service, { job, revision, stopping, readySinceMs }: Replica): boolean {
+  if (stopping || readySinceMs !== null || !isGood(service, revision)) return false;
+  const element = state.jobs.get(job)?.elements.get(0);
+  return element?.kind === 'live' && element.tasks.some(({ started }) => started);
 }
 
 /** Of a healthy revision that nothing holds back all replicas must be there and ready, and none of any other. */
@@ -51,7 +60,11 @@ function waitsForGood(state: State, replica: Replica, nowMs: number): boolean {
 }
 
 /** The command of its revision stays up and ready. */
-export function isHealthy({ revisions, revision }: Service): boolean {
+export function isHealthy(service: Service): boolean {
+  return isGood(service, service.revision);
+}
+
+function isGood({ revisions }: Service, revision: number): boolean {
   return revisions.get(revision)?.spec.env[qualityKey] === 'good';
 }
 
