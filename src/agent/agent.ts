@@ -5,7 +5,7 @@ import type { Capacity } from '../core/node/node.ts';
 import { sleep } from '../host/clock.ts';
 import type { Host } from '../host/host.ts';
 import { endedDirectory } from './attempt.ts';
-import type { AgentChannel, OrderChange } from './channel.ts';
+import type { AgentChannel, Hello, OrderChange, OrderNews } from './channel.ts';
 import { createDiskGuard } from './disk-guard.ts';
 import { createExitWatch } from './exit-watch.ts';
 import { createPorts } from './ports.ts';
@@ -46,6 +46,10 @@ export class Agent {
   readonly #closed = new AbortController();
   /** Attempts whose tree is gone and that are being put aside: closing waits for them. */
   readonly #retiring = new Set<Promise<void>>();
+  /** Names of all attempts that are being ended and put aside. */
+  readonly #leaving = new Set<string>();
+  /** As the control plane was told of it last. */
+  #inventory: TaskKey[] = [];
   #unfollow: () => void = () => {};
 
   private constructor(options: AgentOptions, context: NodeContext) {
@@ -57,14 +61,9 @@ export class Agent {
   /** Joins, adopts what an earlier agent left, and follows orders from then on. */
   static async start(options: AgentOptions): Promise<Agent> {
     const agent = new Agent(options, await createContext(options));
-    const inventory = await agent.#readInventory();
-    const { node, instance, capacity, advertise, version, channel, host } = options;
-    const bootId = host.clock.bootId();
-    const platform = host.machine.platform();
-    await channel.join({ node, instance, bootId, capacity, advertise, platform, version, inventory });
+    await options.channel.join(() => agent.#hello());
     await agent.#forgetStarts();
-    agent.#unfollow = channel.follow((changes) => agent.#apply(changes));
-    for (const key of inventory) if (!agent.#runners.has(taskKeyText(key))) agent.#fence(key);
+    agent.#unfollow = options.channel.follow((news) => agent.#follow(news));
     return agent;
   }
 
@@ -97,6 +96,21 @@ export class Agent {
     if (options.leave) await this.#options.channel.leave();
   }
 
+  async #hello(): Promise<Hello> {
+    const { node, instance, capacity, advertise, version, host } = this.#options;
+    this.#inventory = [...(await this.#readInventory())];
+    return {
+      node,
+      instance,
+      bootId: host.clock.bootId(),
+      capacity,
+      advertise,
+      platform: host.machine.platform(),
+      version,
+      inventory: [...this.#inventory],
+    };
+  }
+
   async #readInventory(): Promise<readonly TaskKey[]> {
     const { host, directory, startJournal } = this.#context;
     const living = ((await host.files.list(`${directory}/attempts`)) ?? []).map(({ name }) => name);
@@ -113,6 +127,15 @@ export class Agent {
     const { host, directory, startJournal } = this.#context;
     const living = (await host.files.list(`${directory}/attempts`)) ?? [];
     await startJournal.keepOnly(living.map(({ name }) => name));
+  }
+
+  #follow(news: OrderNews): void {
+    if (news.kind === 'changes') return this.#apply(news.changes);
+    this.#apply(news.orders.map((order) => ({ key: order.key, order })));
+    const named = new Set(news.orders.map(({ key }) => taskKeyText(key)));
+    // What it runs and what lies on its disk, without an order that stands.
+    for (const [name, runner] of [...this.#runners]) if (!named.has(name)) this.#retire(runner);
+    for (const key of this.#inventory.splice(0)) if (!named.has(taskKeyText(key))) this.#fence(key);
   }
 
   #apply(changes: readonly OrderChange[]): void {
@@ -143,7 +166,9 @@ export class Agent {
   #retire(runner: TaskRunner): void {
     this.#runners.delete(runner.attempt.name);
     runner.close();
-    const retiring = this.#putAside(runner);
+    const { name } = runner.attempt;
+    this.#leaving.add(name);
+    const retiring = this.#putAside(runner).finally(() => this.#leaving.delete(name));
     if (runner.isGone) {
       this.#retiring.add(retiring);
       void retiring.finally(() => this.#retiring.delete(retiring)).catch(() => {});
@@ -164,8 +189,9 @@ export class Agent {
 
   /** Ends an attempt that the control plane says is stale, on its word and never on our own guess. */
   #fence(key: TaskKey): void {
-    const runner = this.#runners.get(taskKeyText(key)) ?? new TaskRunner(this.#context, key, () => {});
-    this.#retire(runner);
+    const name = taskKeyText(key);
+    if (this.#leaving.has(name)) return;
+    this.#retire(this.#runners.get(name) ?? new TaskRunner(this.#context, key, () => {}));
   }
 
   /** What could not be killed keeps its devices until it is seen gone. */

@@ -10,18 +10,25 @@ export interface OrderChange {
   readonly order: Order | null;
 }
 
+/** Everything that stands, or what is different since the last time. */
+export type OrderNews =
+  | { readonly kind: 'all'; readonly orders: readonly Order[] }
+  | { readonly kind: 'changes'; readonly changes: readonly OrderChange[] };
+
 /** Follows the log and tells one node what stands for it: everything once, then what changed. */
 export class OrderFeed {
   readonly #node: string;
-  readonly #listener: (changes: readonly OrderChange[]) => void;
+  readonly #listener: (news: OrderNews) => void;
   readonly #known = new Map<string, TaskKey>();
   readonly #end: () => void;
 
-  constructor(plane: ControlPlane, node: string, listener: (changes: readonly OrderChange[]) => void) {
+  constructor(plane: ControlPlane, node: string, listener: (news: OrderNews) => void) {
     this.#node = node;
     this.#listener = listener;
     this.#end = plane.subscribe((batch, state) => this.#after(batch.facts, state));
-    this.#tell([...ordersFor(plane.state, node)].map(([, order]) => ({ key: order.key, order })));
+    const orders = [...ordersFor(plane.state, node).values()];
+    for (const { key } of orders) this.#known.set(taskKeyText(key), key);
+    listener({ kind: 'all', orders });
   }
 
   close(): void {
@@ -69,6 +76,6 @@ export class OrderFeed {
       if (order === null) this.#known.delete(taskKeyText(key));
       else this.#known.set(taskKeyText(key), key);
     }
-    this.#listener(changes);
+    this.#listener({ kind: 'changes', changes });
   }
 }
