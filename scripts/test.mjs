@@ -1,4 +1,4 @@
-// What `npm test` runs: the build, the packages that examples run, every test in one go, then whether each requirement
+// What `npm test` runs: the build, the packages that some tests need, every test in one go, then whether each requirement
 // that works is named by a test that passed. The last line says how many passed and failed; the exit code is 0 only when
 // none failed.
 
@@ -19,7 +19,7 @@ try {
 /** Returns the exit code. With file names or other arguments for vitest only those tests run, and nothing else. */
 function testAll(resultsFile, vitestArguments) {
   if (!runs('scripts/build.mjs')) return finish({ passed: 0, failed: 1, skipped: 0 });
-  if (vitestArguments.length === 0) runs('scripts/example-packages.mjs');
+  if (vitestArguments.length === 0) runs('scripts/test-packages.mjs');
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=default', '--reporter=json'];
   const succeeded = runs(...vitest, `--outputFile.json=${resultsFile}`, ...vitestArguments);
   const counts = count(resultsFile);

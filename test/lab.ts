@@ -67,8 +67,7 @@ export function openLab(): Lab {
     async close() {
       for (const running of started) running.child.kill('SIGKILL');
       await Promise.all([...started].map((running) => running.finished));
-      await endAgents(home);
-      endTasks(home);
+      await endHome(home);
       rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
   };
@@ -95,7 +94,7 @@ function environment(home: string): NodeJS.ProcessEnv {
   return { ...process.env, RUNYARD_HOME: home, NO_COLOR: '1' };
 }
 
-function follow(child: ChildProcessByStdio<Writable, Readable, Readable>): Running {
+export function follow(child: ChildProcessByStdio<Writable, Readable, Readable>): Running {
   let stdout = '';
   let stderr = '';
   const listeners = new Set<() => void>();
@@ -134,6 +133,12 @@ function follow(child: ChildProcessByStdio<Writable, Readable, Readable>): Runni
       look();
     });
   return { child, finished, stdout: () => stdout, stderr: () => stderr, printed };
+}
+
+/** Ends what runs over a home: first what starts agents again, then agents, then tasks. */
+export async function endHome(home: string): Promise<void> {
+  await endAgents(home);
+  endTasks(home);
 }
 
 /** Ends agents that the lab's commands left running, by the identity they recorded; first what starts them again. */
