@@ -139,6 +139,6 @@ function isMissing(...programs: string[]): boolean {
 /** Said in the title, so that whoever reads of a skipped test knows what it wants. */
 function whyNot(...programs: string[]): string {
   return isMissing(...programs)
-    ? ` (skipped: ${programs.join(' and ')} not installed, scripts/example-packages.mjs does)`
+    ? ` (skipped: ${programs.join(' and ')} not installed, scripts/test-packages.mjs does)`
     : '';
 }
