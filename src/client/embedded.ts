@@ -1,6 +1,7 @@
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { ControlPlane } from '../control/control-plane.ts';
 import type { ExecuteOptions } from '../control/decide-batch.ts';
+import type { Principal } from '../core/access/principal.ts';
 import type { Answer, Command } from '../core/command.ts';
 import { isRefusal } from '../core/refusal.ts';
 import type { Host } from '../host/host.ts';
@@ -12,12 +13,14 @@ export interface Embedded {
   readonly host: Host;
   readonly plane: ControlPlane;
   readonly store: BlobStore;
+  /** Who asks: named in what they do, and may do no more than their roles allow. */
+  readonly actor: Principal;
   readonly onFault: (error: unknown) => void;
 }
 
 /** Carries a command out; a refusal is thrown as a RefusalError. */
 export async function execute(embedded: Embedded, command: Command, options: ExecuteOptions = {}): Promise<Answer> {
-  const answer = await embedded.plane.execute(command, options);
+  const answer = await embedded.plane.execute(command, { actor: embedded.actor, ...options });
   if (isRefusal(answer)) throw new RefusalError(answer);
   return answer;
 }

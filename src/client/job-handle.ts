@@ -16,7 +16,7 @@ import { waitForEnd, watchJob } from './watch-job.ts';
 
 export function createJobHandle(embedded: Embedded, reference: { id: string; part: number | null }): JobHandle {
   const { id, part } = reference;
-  const { plane, host } = embedded;
+  const { plane } = embedded;
   const handle: JobHandle = {
     id,
     part,
@@ -35,7 +35,7 @@ export function createJobHandle(embedded: Embedded, reference: { id: string; par
       if (job.outcome !== null) return;
       const indices = part === null || job.settings.array === null ? null : [part];
       const graceMs = options?.graceMs ?? null;
-      await execute(embedded, { kind: 'StopJob', job: id, indices, by: host.machine.user(), graceMs });
+      await execute(embedded, { kind: 'StopJob', job: id, indices, by: embedded.actor.name, graceMs });
     },
     async failUnschedulable(message) {
       await execute(embedded, { kind: 'FailUnschedulable', job: id, message });

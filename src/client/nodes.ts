@@ -13,7 +13,7 @@ type LiveNodeView = NodeView & { readonly agentRunning: boolean };
 
 export function createNodes(embedded: Embedded): Nodes {
   const { plane, host } = embedded;
-  const by = host.machine.user();
+  const by = embedded.actor.name;
   const view = async (node: ClusterNode): Promise<LiveNodeView> => ({
     ...viewNode(node),
     agentRunning: await isServed(embedded, node.name),

@@ -19,7 +19,7 @@ export function createProfiles(embedded: Embedded): Profiles {
     },
     async apply(document) {
       const { name, values } = withDocumentRefusals(() => parseProfileDocument(document, { origin: 'profile' }));
-      const by = embedded.host.machine.user();
+      const by = embedded.actor.name;
       const answer = await execute(embedded, { kind: 'ApplyProfile', name, values, source: document, by });
       if (answer.kind !== 'applied') throw new Error(`a profile was answered with ${answer.kind}`);
       return { revision: answer.revision, changed: answer.changed };

@@ -49,7 +49,8 @@ export class Runyard implements RunyardClient {
     const onFault = options.onFault ?? raise;
     const plane = await ControlPlane.open(log, host, onFault);
     const store = await openDirectoryStore({ directory: `${home}/blobs`, host });
-    return new Runyard({ home, host, plane, store, onFault }, processes);
+    const actor = { kind: 'local', name: host.machine.user() } as const;
+    return new Runyard({ home, host, plane, store, actor, onFault }, processes);
   }
 
   get home(): string {

@@ -24,7 +24,7 @@ type Asked = { [Kind in ServiceCommand['kind']]: Omit<Extract<ServiceCommand, { 
 
 export function createServiceHandle(embedded: Embedded, name: string): ServiceHandle {
   const ask = (command: Asked): Promise<Answer> =>
-    execute(embedded, { ...command, service: name, by: embedded.host.machine.user() } as ServiceCommand);
+    execute(embedded, { ...command, service: name, by: embedded.actor.name } as ServiceCommand);
   return {
     name,
     async view() {

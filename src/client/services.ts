@@ -41,7 +41,7 @@ async function applyService(
   const secret = refuseSecrets(spec);
   if (secret !== null) throw new RefusalError(refusedService(secret.refusal).refusal);
   const workspace = await pushWorkspace(embedded, spec, options);
-  const owner = embedded.host.machine.user();
+  const owner = embedded.actor.name;
   const project = options.project ?? 'default';
   const answer = await execute(
     embedded,

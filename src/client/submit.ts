@@ -38,7 +38,7 @@ export async function submit(
     layers,
     workspace,
     project: options.project ?? 'default',
-    owner: embedded.host.machine.user(),
+    owner: embedded.actor.name,
     retryOf: options.retryOf ?? null,
     indices: options.indices ?? null,
     ids: drawIds(embedded, spec.name),

@@ -1,3 +1,4 @@
+import { type Principal, system } from '../core/access/principal.ts';
 import type { Answer, Command } from '../core/command.ts';
 import { step } from '../core/engine.ts';
 import type { Fact } from '../core/fact.ts';
@@ -9,6 +10,8 @@ import type { ReplicaIds } from './replica-ids.ts';
 import { watchServicePins } from './service-pins.ts';
 
 export interface ExecuteOptions {
+  /** Who sends the command; the control plane itself unless it is said. What they may do is looked at under the lock. */
+  readonly actor?: Principal;
   /** The same key with the same command has one effect and one answer. */
   readonly idempotencyKey?: string;
   /** Blobs the command needs: refused when one is missing, pinned for the job when it is a submission. */
@@ -63,7 +66,12 @@ export function decideBatch(
   };
   const commands = fresh.map(({ command }) => command);
   const servicePins = watchServicePins(state, commands);
-  const result = step(state, commands, context);
+  const result = step(
+    state,
+    commands,
+    context,
+    fresh.map(({ options }) => options.actor ?? system),
+  );
   for (const [position, one] of fresh.entries()) answered.set(one, result.answers[position] as Answer | Refusal);
   const keep: StoredAnswer[] = [];
   const pins: { holder: string; blobs: readonly string[] }[] = [];

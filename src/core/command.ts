@@ -1,3 +1,4 @@
+import type { AccessCommand } from './access/command.ts';
 import type { TaskEvent } from './job/facts.ts';
 import type { JobId, TaskKey } from './job/job.ts';
 import type { JobSpec, WorkspaceRef } from './job/spec.ts';
@@ -19,6 +20,7 @@ export type Command =
   | { readonly kind: 'FailUnschedulable'; readonly job: JobId; readonly message: string }
   | JoinNode
   | ServiceCommand
+  | AccessCommand
   | { readonly kind: 'LeaveNode'; readonly node: string; readonly instance: string }
   | NodeReport
   | { readonly kind: 'DrainNode'; readonly node: string; readonly reason: string; readonly by: string }

@@ -1,3 +1,4 @@
+import { decideAccess } from './access/decide.ts';
 import type { Answer, Command } from './command.ts';
 import type { Fact } from './fact.ts';
 import { decideStopJob, decideSubmitJob, decideUnschedulable } from './job/decide.ts';
@@ -54,6 +55,17 @@ export function decide(state: State, command: Command, context: DecideContext): 
     case 'ResumeRollout':
     case 'UndoRollout':
       return decideService(state, command, context);
+    case 'CreateProject':
+    case 'ChangeProject':
+    case 'RemoveProject':
+    case 'GrantRole':
+    case 'RevokeRole':
+    case 'CreateToken':
+    case 'CreateJoinToken':
+    case 'RevokeToken':
+    case 'UseJoinToken':
+    case 'RecordRefusal':
+      return decideAccess(state, command, context.nowMs);
     case 'Tick':
       return done([]);
   }

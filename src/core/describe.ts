@@ -1,3 +1,5 @@
+import { describeAccess } from './access/describe.ts';
+import { isAccessFact } from './access/facts.ts';
 import type { Fact } from './fact.ts';
 import type { TaskFact } from './job/facts.ts';
 import { parseTaskKey } from './job/job.ts';
@@ -23,6 +25,7 @@ export interface FactSubject {
 
 function subjectOf(fact: Fact): Omit<FactSubject, 'service'> & Partial<FactSubject> {
   if (isServiceFact(fact)) return { job: 'job' in fact ? fact.job : null, node: null, service: fact.service };
+  if (isAccessFact(fact)) return { job: null, node: fact.kind === 'NodeAdmitted' ? fact.node : null };
   switch (fact.kind) {
     case 'NodeJoined':
     case 'NodeLeft':
@@ -45,6 +48,7 @@ function subjectOf(fact: Fact): Omit<FactSubject, 'service'> & Partial<FactSubje
 
 function describe(fact: Fact): string {
   if (isServiceFact(fact)) return `service ${fact.service} ${describeService(fact)}`;
+  if (isAccessFact(fact)) return describeAccess(fact);
   switch (fact.kind) {
     case 'JobSubmitted':
       return `${fact.job} submitted by ${fact.owner}${submittedAs(fact)}`;

@@ -1,3 +1,5 @@
+import { authorize } from './access/authorize.ts';
+import { type Principal, system } from './access/principal.ts';
 import type { Answer, Command } from './command.ts';
 import { type DecideContext, decide } from './decide.ts';
 import { evolve } from './evolve.ts';
@@ -27,12 +29,13 @@ const mostWaves = 50;
 
 /**
  * One step: commands → facts → what follows → facts …, then placement. The state is changed in place;
- * whoever cannot commit the facts must drop it.
+ * whoever cannot commit the facts must drop it. `actors` says by position who sends each command; none is the control plane.
  */
 export function step(
   state: State,
   commands: readonly Command[],
   context: DecideContext & RuleContext & { readonly atMs: number },
+  actors: readonly Principal[] = [],
 ): StepResult {
   const facts: Fact[] = [];
   const archived: Job[] = [];
@@ -55,7 +58,9 @@ export function step(
       if (next === queue.length - 1) for (const following of followServices(state, context)) queue.push(following);
     }
   };
-  const answers = commands.map((command) => {
+  const answers = commands.map((command, position) => {
+    const wrong = authorize(state, actors[position] ?? system, command, context.nowMs);
+    if (wrong !== null) return wrong;
     const decision = decide(state, command, context);
     if (isRefusal(decision)) return decision;
     apply(decision.facts);

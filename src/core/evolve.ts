@@ -1,3 +1,5 @@
+import { evolveAccess } from './access/evolve.ts';
+import { isAccessFact } from './access/facts.ts';
 import type { Fact } from './fact.ts';
 import { evolveJob, type FactTime } from './job/evolve.ts';
 import type { JobFact } from './job/facts.ts';
@@ -14,6 +16,10 @@ export function evolve(state: State, fact: Fact, time: FactTime): void {
     evolveService(state, fact, time);
     return;
   }
+  if (isAccessFact(fact)) {
+    evolveAccess(state, fact, time.nowMs);
+    return;
+  }
   switch (fact.kind) {
     case 'NodeJoined':
     case 'NodeLeft':
@@ -22,6 +28,7 @@ export function evolve(state: State, fact: Fact, time: FactTime): void {
     case 'NodeRemoved':
     case 'AllocationReleased':
       evolveNode(state, fact, time.nowMs);
+      if (fact.kind === 'NodeRemoved') state.access.nodeKeys.delete(fact.node);
       return;
     case 'ProfileApplied':
       state.profiles.set(fact.name, {

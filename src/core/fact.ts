@@ -1,10 +1,11 @@
+import { type AccessFact, accessFactKinds } from './access/facts.ts';
 import type { JobFact } from './job/facts.ts';
 import type { NodeFact } from './node/facts.ts';
 import type { ProfileFact } from './profile/profile.ts';
 import { type ServiceFact, serviceFactKinds } from './service/facts.ts';
 
 /** Everything that can be true. Kinds are added, never changed in meaning. */
-export type Fact = JobFact | NodeFact | ProfileFact | ServiceFact;
+export type Fact = JobFact | NodeFact | ProfileFact | ServiceFact | AccessFact;
 export type FactKind = Fact['kind'];
 
 /** Every kind this version reads; a log with another one makes the process read-only. */
@@ -40,4 +41,5 @@ export const factKinds = [
   'AllocationReleased',
   'ProfileApplied',
   ...serviceFactKinds,
+  ...accessFactKinds,
 ] as const satisfies readonly FactKind[];

@@ -128,6 +128,47 @@ const samples: { readonly [Kind in FactKind]: Extract<Fact, { kind: Kind }> } = 
   ReplacementDelayed: { kind: 'ReplacementDelayed', service: 's', failures: 2, untilMs: 9, reason: 's-1 ended' },
   ServiceSettled: { kind: 'ServiceSettled', service: 's' },
   ReplicaDismissed: { kind: 'ReplicaDismissed', service: 's', job: 'j-1', reason: 'scaled to 1' },
+  ProjectCreated: {
+    kind: 'ProjectCreated',
+    project: 'ml',
+    quota: { replicas: 8, gpus: null, cores: null, queued: null },
+    everyone: null,
+    by: 'ada',
+  },
+  ProjectChanged: {
+    kind: 'ProjectChanged',
+    project: 'ml',
+    quota: { replicas: null, gpus: null, cores: null, queued: null },
+    everyone: 'viewer',
+    by: 'ada',
+  },
+  ProjectRemoved: { kind: 'ProjectRemoved', project: 'ml', by: 'ada' },
+  RoleGranted: { kind: 'RoleGranted', project: 'ml', user: 'bob', role: 'member', by: 'ada' },
+  RoleRevoked: { kind: 'RoleRevoked', project: 'ml', user: 'bob', by: 'ada' },
+  TokenCreated: {
+    kind: 'TokenCreated',
+    token: {
+      kind: 'user',
+      id: 'k3f9q2',
+      user: 'bob',
+      hash: 'f'.repeat(64),
+      createdAtMs: 1,
+      expiresAtMs: null,
+      project: null,
+      admin: false,
+    },
+    by: 'ada',
+  },
+  TokenRevoked: { kind: 'TokenRevoked', token: 'k3f9q2', by: 'ada' },
+  NodeAdmitted: { kind: 'NodeAdmitted', node: 'n1', token: 'k3f9q3', keyHash: 'f'.repeat(64) },
+  AccessRefused: {
+    kind: 'AccessRefused',
+    who: 'user bob',
+    action: 'StopJob',
+    subject: 'j-1',
+    code: 'FORBIDDEN',
+    times: 3,
+  },
   ProfileApplied: { kind: 'ProfileApplied', name: 'big', revision: 2, values: {}, source: null, by: 'ada' },
 };
 
@@ -179,8 +220,17 @@ describe('facts', () => {
   });
 
   it('about what is gone change nothing and nothing follows: folding is total [I6] [I13]', () => {
+    const makes = [
+      'JobSubmitted',
+      'NodeJoined',
+      'ProfileApplied',
+      'ServiceApplied',
+      'ProjectCreated',
+      'TokenCreated',
+      'NodeAdmitted',
+    ];
     for (const fact of Object.values(samples)) {
-      if (['JobSubmitted', 'NodeJoined', 'ProfileApplied', 'ServiceApplied'].includes(fact.kind)) continue;
+      if (makes.includes(fact.kind)) continue;
       const state = emptyState();
       const before = toRecords(state);
       evolve(state, fact, contextAt(0));

@@ -1,3 +1,4 @@
+import type { NodeKey, Project, Token } from './access/access.ts';
 import type { Job } from './job/job.ts';
 import type { Node } from './node/node.ts';
 import type { Profile } from './profile/profile.ts';
@@ -5,7 +6,7 @@ import type { Service } from './service/service.ts';
 import { emptyState, type State } from './state.ts';
 
 /** Version of the shape below; a snapshot of another version is not used, the facts are. */
-export const stateVersion = 3;
+export const stateVersion = 4;
 
 /**
  * The state as lines of JSON, in a fixed order, and back. Every field of it survives, maps and sets in their order of
@@ -19,6 +20,9 @@ export function toRecords(state: State): readonly string[] {
     ...lines('node', state.nodes.values()),
     ...lines('profile', state.profiles.values()),
     ...lines('service', state.services.values()),
+    ...lines('project', state.access.projects.values()),
+    ...lines('token', state.access.tokens.values()),
+    ...lines('node-key', state.access.nodeKeys.values()),
   ];
 }
 
@@ -30,6 +34,8 @@ export function fromRecords(records: readonly string[]): State {
     switch (kind) {
       case 'state':
         Object.assign(state, restored);
+        // The records name every project, the one that always exists included.
+        state.access.projects.clear();
         break;
       case 'job':
         state.jobs.set((restored as Job).id, restored as Job);
@@ -42,6 +48,15 @@ export function fromRecords(records: readonly string[]): State {
         break;
       case 'service':
         state.services.set((restored as Service).name, restored as Service);
+        break;
+      case 'project':
+        state.access.projects.set((restored as Project).name, restored as Project);
+        break;
+      case 'token':
+        state.access.tokens.set((restored as Token).id, restored as Token);
+        break;
+      case 'node-key':
+        state.access.nodeKeys.set((restored as NodeKey).node, restored as NodeKey);
         break;
       default:
         throw new Error(`a snapshot holds a record of the unknown kind ${JSON.stringify(kind)}`);

@@ -1,3 +1,4 @@
+import { type Access, emptyAccess } from './access/access.ts';
 import type { Job, JobId } from './job/job.ts';
 import type { FreeCapacity, Node } from './node/node.ts';
 import { PendingQueue } from './placement/pending-queue.ts';
@@ -16,6 +17,7 @@ export interface State {
   /** Newest revision of each. */
   readonly profiles: Map<string, Profile>;
   readonly services: Map<string, Service>;
+  readonly access: Access;
   readonly derived: Derived;
 }
 
@@ -38,6 +40,7 @@ export function emptyState(): State {
     nodes: new Map(),
     profiles: new Map(),
     services: new Map(),
+    access: emptyAccess(),
     derived: {
       pending: new PendingQueue(),
       free: new Map(),
