@@ -8,7 +8,7 @@ import { withDocumentRefusals } from './document-refusals.ts';
 import { type Embedded, execute } from './embedded.ts';
 import { RefusalError } from './refusal-error.ts';
 import { createServiceHandle } from './service-handle.ts';
-import { pushWorkspace } from './submit.ts';
+import { pushOwnWorkspace } from './submit.ts';
 
 export function createServices(embedded: Embedded): Services {
   const { plane, host } = embedded;
@@ -40,7 +40,7 @@ async function applyService(
     'spec' in given ? given : withDocumentRefusals(() => parseServiceDocument(given, { origin: 'the service' }));
   const secret = refuseSecrets(spec);
   if (secret !== null) throw new RefusalError(refusedService(secret.refusal).refusal);
-  const workspace = await pushWorkspace(embedded, spec, options);
+  const workspace = await pushOwnWorkspace(embedded, spec, options);
   const owner = embedded.actor.name;
   const project = options.project ?? 'default';
   const answer = await execute(

@@ -1,6 +1,4 @@
-import { resolve } from 'node:path';
 import { customRandom } from 'nanoid';
-import { pushTree } from '../blobs/push.ts';
 import type { SubmitJob } from '../core/command.ts';
 import { checkSpec } from '../core/job/check-spec.ts';
 import { idAlphabet, idSuffixLength } from '../core/job/job-id.ts';
@@ -9,12 +7,12 @@ import { refuse } from '../core/refusal.ts';
 import { parseJobDocument } from '../wire/parse-document.ts';
 import { refuseSecrets } from '../wire/secrets.ts';
 import type { Submission } from '../wire/submission.ts';
-import type { PushOptions, PushProgress, SubmissionDocument, SubmitOptions } from './api.ts';
+import type { PushOptions, SubmissionDocument, SubmitOptions } from './api.ts';
 import { withDocumentRefusals } from './document-refusals.ts';
 import { type Embedded, execute } from './embedded.ts';
 import { loadJob } from './find-job.ts';
+import { pushWorkspace } from './push-workspace.ts';
 import { RefusalError } from './refusal-error.ts';
-import { withPushRefusals } from './tree-errors.ts';
 
 /** Pushes the workspace's missing bytes, then submits. Returns the id. */
 export async function submit(
@@ -56,57 +54,18 @@ async function workspaceOf(
   options: Partial<SubmitOptions>,
 ): Promise<WorkspaceRef | null> {
   if (options.workspaceOf !== undefined) return (await loadJob(embedded, options.workspaceOf))?.workspace ?? null;
-  return pushWorkspace(embedded, spec, options);
+  return pushOwnWorkspace(embedded, spec, options);
 }
 
-/** Pushes what is missing of the workspace; null where the spec has none. */
-export async function pushWorkspace(
+/** Pushes what is missing of the workspace, and tells the log so; null where the spec has none. */
+export async function pushOwnWorkspace(
   embedded: Embedded,
-  { workspace }: JobSpec,
+  spec: JobSpec,
   options: Partial<PushOptions>,
 ): Promise<WorkspaceRef | null> {
-  if (workspace === null) return null;
-  const { home, host, store, plane } = embedded;
-  const base = options.baseDirectory ?? process.cwd();
-  const landing = options.landing === undefined ? [] : [resolve(base, options.landing)];
-  const pushed = await withPushRefusals(home, () =>
-    pushTree({
-      directory: resolve(base, workspace.workdir),
-      exclude: workspace.exclude,
-      landing: [...landing, home],
-      store,
-      statCachePath: `${home}/stat-cache`,
-      host,
-      ...(options.limitWorkspace === true ? { limits: { maxBytes: 1024 ** 3, maxFiles: 100_000 } } : {}),
-      ...(options.onPush === undefined ? {} : { onProgress: (progress) => options.onPush?.(viewProgress(progress)) }),
-    }),
-  );
-  await plane.log.recordBlobs([pushed.manifestHash]);
-  options.onPush?.({
-    phase: 'done',
-    files: pushed.files,
-    bytes: pushed.bytes,
-    fraction: 1,
-    sentBytes: pushed.sentBytes,
-  });
-  return { manifest: pushed.manifestHash, files: pushed.files, sizeBytes: pushed.bytes };
-}
-
-function viewProgress(progress: {
-  files: number;
-  bytes: number;
-  totalFiles: number;
-  totalBytes: number;
-  sentBytes: number;
-}): PushProgress {
-  const fraction = progress.totalBytes === 0 ? 1 : progress.bytes / progress.totalBytes;
-  return {
-    phase: 'pushing',
-    files: progress.totalFiles,
-    bytes: progress.totalBytes,
-    fraction,
-    sentBytes: progress.sentBytes,
-  };
+  const workspace = await pushWorkspace(embedded, spec, options);
+  if (workspace !== null) await embedded.plane.log.recordBlobs([workspace.manifest]);
+  return workspace;
 }
 
 /** Several, so that one that is taken costs nothing; random, since counters repeat after a restore. */
