@@ -1,7 +1,6 @@
 import { attemptOf } from '../agent/attempt.ts';
 import { readMaterialised } from '../agent/materialised.ts';
 import { collectOutputs } from '../blobs/collect.ts';
-import { landTree } from '../blobs/land.ts';
 import type { Manifest } from '../blobs/manifest.ts';
 import { decodeManifest } from '../blobs/manifest-codec.ts';
 import type { Job, Output } from '../core/job/job.ts';
@@ -10,9 +9,9 @@ import { refuse } from '../core/refusal.ts';
 import type { LandedOutput } from './api.ts';
 import type { Embedded } from './embedded.ts';
 import { requireJob } from './job-handle.ts';
+import { landTrees } from './land-outputs.ts';
 import { RefusalError } from './refusal-error.ts';
 import { type PlacedTask, tasksOf } from './task-place.ts';
-import { withLandingRefusals } from './tree-errors.ts';
 
 const liveDeadlineMs = 10 * 60_000;
 
@@ -39,35 +38,12 @@ export async function landOutputs(
   reference: { id: string; part: number | null },
   options: { to: string; paths?: readonly string[] },
 ): Promise<readonly LandedOutput[]> {
-  const landed: LandedOutput[] = [];
-  for (const { place, outputs, manifest } of await gather(embedded, reference)) {
-    const directory = place === null ? options.to : `${options.to}/${place}`;
-    const wanted = outputs.filter(
-      ({ path }) => options.paths === undefined || options.paths.some((one) => covers(path, one)),
-    );
-    if (manifest !== null && wanted.some(({ state }) => state === 'collected')) {
-      const { store, host } = embedded;
-      const paths = options.paths === undefined ? {} : { paths: options.paths };
-      await withLandingRefusals(directory, () => landTree({ manifest, store, directory, host, ...paths }));
-    }
-    for (const output of wanted) {
-      const landedAt = output.state === 'collected' ? `${directory}/${output.path}` : null;
-      landed.push({ ...viewOutput(place, output), landedAt });
-    }
-  }
-  const unknown = options.paths?.find((one) => !landed.some(({ path }) => covers(path, one)));
-  if (unknown !== undefined) {
-    throw new RefusalError(
-      refuse('NOT_FOUND', `${unknown} is not among the outputs of ${reference.id}`, {
-        hint: `yard outputs ${reference.id} --list`,
-      }),
-    );
-  }
-  return landed;
-}
-
-function covers(declared: string, wanted: string): boolean {
-  return declared === wanted || wanted.startsWith(`${declared}/`) || declared.startsWith(`${wanted}/`);
+  const trees = (await gather(embedded, reference)).map(({ place, outputs, manifest }) => ({
+    place,
+    outputs: outputs.map((output) => viewOutput(place, output)),
+    manifest: manifest === null ? null : () => Promise.resolve(manifest),
+  }));
+  return landTrees(embedded, trees, { id: reference.id, ...options });
 }
 
 async function gather(
