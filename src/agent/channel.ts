@@ -17,7 +17,7 @@ export type OrderNews =
   | { readonly kind: 'changes'; readonly changes: readonly OrderChange[] };
 
 /** What an agent says of itself and its node. Whether it has a lease is up to the channel. */
-export type Hello = Omit<JoinNode, 'kind'>;
+export type Hello = Omit<JoinNode, 'kind' | 'leased' | 'wallMs'>;
 
 /** The agent's only way to the control plane. Embedded and served mode differ in nothing else. */
 export interface AgentChannel {

@@ -3,8 +3,10 @@ import type { JobView, OutputView } from '../core/job/view.ts';
 import type { NodeView } from '../core/node/view.ts';
 import type { Waiting } from '../core/reason.ts';
 import type { Submission } from '../wire/submission.ts';
+import type { Secrets } from './secret-api.ts';
 import type { Services } from './service-api.ts';
 
+export type * from './secret-api.ts';
 export type * from './service-api.ts';
 
 /**
@@ -16,6 +18,7 @@ export interface RunyardClient {
   readonly nodes: Nodes;
   readonly profiles: Profiles;
   readonly services: Services;
+  readonly secrets: Secrets;
   /** Home directory, absolute. */
   readonly home: string;
   /** Facts as people and scripts read them, oldest first (S10). */
@@ -185,14 +188,25 @@ export interface Explanation {
 export interface ExecPlan {
   readonly node: string;
   readonly workdir: string;
+  /** Without secrets: whoever prints a plan prints none. */
   readonly env: Readonly<Record<string, string>>;
+  /** The variables that hold secrets, opened when the command starts. */
+  openSecrets(): Promise<Readonly<Record<string, string>>>;
 }
 
+export type ListedNode = NodeView & {
+  readonly agentRunning: boolean;
+  /** When it last gave a sign of life; null where that is not known, or not asked of it. */
+  readonly heardAt: string | null;
+};
+
 export interface Nodes {
-  list(): Promise<readonly (NodeView & { readonly agentRunning: boolean })[]>;
-  get(name: string): Promise<NodeView & { readonly agentRunning: boolean }>;
-  drain(name: string, options?: { readonly reason?: string }): Promise<void>;
+  list(): Promise<readonly ListedNode[]>;
+  get(name: string): Promise<ListedNode>;
+  /** No new work; with a deadline, in milliseconds from now, replicas move away and what is left then is stopped. */
+  drain(name: string, options?: { readonly reason?: string; readonly deadlineMs?: number }): Promise<void>;
   resume(name: string): Promise<void>;
+  /** Forgets a node that is gone. One that is only silent is declared lost, and forgotten when this is asked again. */
   remove(name: string): Promise<void>;
   /** True when some process serves the node name right now. */
   isRunning(name: string): Promise<boolean>;

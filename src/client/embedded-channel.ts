@@ -9,7 +9,7 @@ import { RefusalError } from './refusal-error.ts';
 export function createEmbeddedChannel(embedded: Embedded, node: string, instance: string): AgentChannel {
   return {
     async join(hello) {
-      await execute(embedded, { kind: 'JoinNode', ...(await hello()) });
+      await execute(embedded, { kind: 'JoinNode', ...(await hello()), leased: false, wallMs: null });
     },
     follow(listener) {
       const feed = new OrderFeed(embedded.plane, node, listener);

@@ -1,37 +1,34 @@
 import { mkdirSync } from 'node:fs';
 import type { Node as ClusterNode } from '../core/node/node.ts';
-import { type NodeView, viewNode } from '../core/node/view.ts';
+import { leaseName } from '../core/node/lease-times.ts';
+import { viewNode } from '../core/node/view.ts';
 import { refuse } from '../core/refusal.ts';
 import { takeExclusiveLock } from '../log/exclusive-lock.ts';
-import type { Nodes } from './api.ts';
+import type { ListedNode, Nodes } from './api.ts';
 import { defaultNodeName } from './capacity.ts';
 import { type Embedded, execute } from './embedded.ts';
 import { RefusalError } from './refusal-error.ts';
 import { startNode } from './start-node.ts';
 
-type LiveNodeView = NodeView & { readonly agentRunning: boolean };
-
 export function createNodes(embedded: Embedded): Nodes {
   const { plane, host } = embedded;
   const by = embedded.actor.name;
-  const view = async (node: ClusterNode): Promise<LiveNodeView> => ({
-    ...viewNode(node),
-    agentRunning: await isServed(embedded, node.name),
-  });
   return {
     async list() {
       await plane.catchUp();
-      return Promise.all([...plane.state.nodes.values()].map(view));
+      return viewNodes(embedded, [...plane.state.nodes.values()]);
     },
     async get(name) {
       await plane.catchUp();
       const node = plane.state.nodes.get(name);
       if (node === undefined)
         throw new RefusalError(refuse('NOT_FOUND', `there is no node ${name}`, { hint: 'yard nodes lists them' }));
-      return view(node);
+      const [view] = await viewNodes(embedded, [node]);
+      return view as ListedNode;
     },
     async drain(name, options) {
-      await execute(embedded, { kind: 'DrainNode', node: name, reason: options?.reason ?? `drained by ${by}`, by });
+      const { reason = `drained by ${by}`, deadlineMs = null } = options ?? {};
+      await execute(embedded, { kind: 'DrainNode', node: name, reason, by, deadlineMs });
     },
     async resume(name) {
       await execute(embedded, { kind: 'ResumeNode', node: name, by });
@@ -43,6 +40,24 @@ export function createNodes(embedded: Embedded): Nodes {
     start: (options) => startNode(embedded, options ?? {}),
     defaultName: () => defaultNodeName(host),
   };
+}
+
+/** A node that joins over the network is served as long as it is heard; another, as long as a process holds its name. */
+async function viewNodes(embedded: Embedded, nodes: readonly ClusterNode[]): Promise<readonly ListedNode[]> {
+  const { plane, host } = embedded;
+  const leases = nodes.some(({ leased }) => leased) ? await plane.log.readLeases() : [];
+  const heard = new Map(leases.map(({ name, heardAtMs }) => [name, heardAtMs]));
+  const time = { atMs: host.clock.wallMs(), nowMs: plane.nowMs() };
+  return Promise.all(
+    nodes.map(async (node) => {
+      const heardAtMs = node.leased ? (heard.get(leaseName(node.name)) ?? null) : null;
+      return {
+        ...viewNode(plane.state, node, time),
+        agentRunning: node.leased ? node.presence.kind === 'up' : await isServed(embedded, node.name),
+        heardAt: heardAtMs === null ? null : new Date(time.atMs + heardAtMs - time.nowMs).toISOString(),
+      };
+    }),
+  );
 }
 
 /** True when some process holds the node's name, this one included. */

@@ -1,12 +1,14 @@
 import type { Answer, Command } from '../core/command.ts';
 import { evolve } from '../core/evolve.ts';
 import type { Fact } from '../core/fact.ts';
-import type { Refusal } from '../core/refusal.ts';
+import { type LeaseTimes, leaseTimes } from '../core/node/lease-times.ts';
+import { isRefusal, type Refusal } from '../core/refusal.ts';
 import type { State } from '../core/state.ts';
 import type { Host } from '../host/host.ts';
 import type { Batch, FactLog } from '../log/fact-log.ts';
 import { commitRefusal } from './commit-refusal.ts';
 import { askFor, decideBatch, type ExecuteOptions, type Waiting } from './decide-batch.ts';
+import { attemptOf, RefusalAudit, type RefusedAttempt } from './refusal-audit.ts';
 import { ReplicaIds } from './replica-ids.ts';
 import { type LoadedState, loadState, saveState } from './snapshots.ts';
 
@@ -27,10 +29,13 @@ const factsPerSnapshot = 20_000;
  * Commands that arrive while a commit is under way go into the next one together.
  */
 export class ControlPlane {
+  /** How long nodes that join over the network may be silent. */
+  readonly leaseTimes: LeaseTimes;
   readonly #log: FactLog<Fact>;
   readonly #host: Host;
   readonly #onFault: (error: unknown) => void;
   readonly #ids: ReplicaIds;
+  readonly #audit = new RefusalAudit();
   readonly #queue: Asked[] = [];
   readonly #listeners = new Set<BatchListener>();
   #state: State;
@@ -43,8 +48,13 @@ export class ControlPlane {
   #closed = false;
   #endWatch: (() => void) | null = null;
 
-  private constructor(log: FactLog<Fact>, host: Host, loaded: LoadedState, onFault: (error: unknown) => void) {
+  private constructor(
+    log: FactLog<Fact>,
+    host: Host,
+    { loaded, onFault, times }: { loaded: LoadedState; onFault: (error: unknown) => void; times: LeaseTimes },
+  ) {
     this.#onFault = onFault;
+    this.leaseTimes = times;
     this.#log = log;
     this.#host = host;
     this.#ids = new ReplicaIds(host.chance);
@@ -58,8 +68,13 @@ export class ControlPlane {
    * There is one way to start: fold what is there. A crash is no special case.
    * `onFault` is told when the log can no longer be followed.
    */
-  static async open(log: FactLog<Fact>, host: Host, onFault: (error: unknown) => void): Promise<ControlPlane> {
-    return new ControlPlane(log, host, await loadState(log, host), onFault);
+  static async open(
+    log: FactLog<Fact>,
+    host: Host,
+    onFault: (error: unknown) => void,
+    times: LeaseTimes = leaseTimes,
+  ): Promise<ControlPlane> {
+    return new ControlPlane(log, host, { loaded: await loadState(log, host), onFault, times });
   }
 
   /** As of the last batch seen. For reading only, and only until the next await. */
@@ -83,11 +98,21 @@ export class ControlPlane {
   /** Decides and commits. Resolves once the facts are durable; a refusal is a value. */
   execute(command: Command, options: ExecuteOptions = {}): Promise<Answer | Refusal> {
     if (this.#closed) return Promise.reject(new Error('the control plane has been closed'));
-    const bodyHash = options.idempotencyKey === undefined ? '' : this.#host.digests.sha256(encodeBody(command));
+    const bodyHash =
+      options.idempotencyKey === undefined ? '' : this.#host.digests.sha256(encodeBody(command, options));
     return new Promise((resolve, reject) => {
       this.#queue.push({ command, options, bodyHash, resolve, reject });
       this.#scheduleCommit();
     });
+  }
+
+  /** Notes that somebody who is known was refused something; what was refused here as a command is noted by itself. */
+  auditRefusal(attempt: RefusedAttempt): void {
+    for (const record of this.#audit.note(attempt, this.nowMs())) this.#record(record);
+  }
+
+  #record(record: Command): void {
+    if (!this.#closed) this.execute(record).catch(this.#onFault);
   }
 
   /** Folds what other processes have committed. */
@@ -114,6 +139,7 @@ export class ControlPlane {
 
   async close(): Promise<void> {
     if (this.#closed) return;
+    for (const record of this.#audit.rest()) this.#record(record);
     this.#closed = true;
     this.#unwatch();
     await this.#turn;
@@ -180,13 +206,16 @@ export class ControlPlane {
       const request = { afterSeq: this.#seq, ...asked };
       const result = await this.#log.append(request, (view) => {
         for (const batch of view.tail) this.#fold(batch);
-        const decided = decideBatch(this.#state, waiting, view, this.#ids);
+        const decided = decideBatch(this.#state, waiting, view, {
+          replicaIds: this.#ids,
+          leaseTimes: this.leaseTimes,
+        });
         answers = decided.answers;
         unfinished = decided.unfinished;
         return decided.draft;
       });
       if (result.appended !== null) this.#announce(result.appended);
-      for (const [position, one] of waiting.entries()) one.resolve(answers[position] as Answer | Refusal);
+      for (const [position, one] of waiting.entries()) this.#answer(one, answers[position] as Answer | Refusal);
       if (unfinished) this.#goOn();
       await this.#maybeSnapshot();
     } catch (error) {
@@ -194,6 +223,12 @@ export class ControlPlane {
       await this.#reload().catch((fault: unknown) => this.#onFault(fault));
       answerFailure(waiting, error);
     }
+  }
+
+  #answer(asked: Asked, answer: Answer | Refusal): void {
+    asked.resolve(answer);
+    const attempt = isRefusal(answer) ? attemptOf(asked.options.actor, asked.command, answer) : null;
+    if (attempt !== null) this.auditRefusal(attempt);
   }
 
   /** Evolved already by the step that decided it. */
@@ -247,6 +282,8 @@ function answerFailure(waiting: readonly Asked[], error: unknown): void {
   }
 }
 
-function encodeBody(command: Command): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify({ ...command, ids: undefined }));
+/** A key is its user's own: another who sends the same under it is refused as with another request. */
+function encodeBody(command: Command, { actor }: ExecuteOptions): Uint8Array {
+  const who = actor === undefined || actor.kind === 'local' ? undefined : [actor.kind, actor.name];
+  return new TextEncoder().encode(JSON.stringify({ ...command, ids: undefined, who }));
 }

@@ -5,8 +5,10 @@ import type { Fact } from '../core/fact.ts';
 import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import type { State } from '../core/state.ts';
 import type { AppendView, Draft, StoredAnswer } from '../log/fact-log.ts';
+import { leaseName, type LeaseTimes } from '../core/node/lease-times.ts';
 import { archiveRecord } from './archive.ts';
 import type { ReplicaIds } from './replica-ids.ts';
+import { leaseEnds, leasesAfter } from './lease-grants.ts';
 import { watchServicePins } from './service-pins.ts';
 
 export interface ExecuteOptions {
@@ -37,16 +39,18 @@ export interface Decided {
 export function askFor(
   waiting: readonly Waiting[],
   replicaIds: readonly string[],
-): { keys: string[]; ids: string[]; blobs: string[] } {
+): { keys: string[]; ids: string[]; blobs: string[]; leases: string[] } {
   const keys: string[] = [];
   const ids: string[] = [...replicaIds];
   const blobs: string[] = [];
+  const leases: string[] = [];
   for (const { command, options } of waiting) {
     if (options.idempotencyKey !== undefined) keys.push(options.idempotencyKey);
     if (command.kind === 'SubmitJob') ids.push(...command.ids);
+    if (command.kind === 'CheckLeases') leases.push(...command.nodes.map(leaseName));
     blobs.push(...(options.blobs ?? []));
   }
-  return { keys, ids, blobs };
+  return { keys, ids, blobs, leases };
 }
 
 /** Decides the commands of one commit, in order, under the lock; the state has evolved by the facts of the draft. */
@@ -54,7 +58,7 @@ export function decideBatch(
   state: State,
   waiting: readonly Waiting[],
   view: AppendView<Fact>,
-  replicaIds: ReplicaIds,
+  { replicaIds, leaseTimes }: { replicaIds: ReplicaIds; leaseTimes: LeaseTimes },
 ): Decided {
   const { answered, fresh } = splitByKey(waiting, view);
   const context = {
@@ -62,6 +66,9 @@ export function decideBatch(
     nowMs: view.nowMs,
     archivedIds: view.archivedIds,
     missingBlobs: view.missingBlobs,
+    leases: leaseEnds(state, view),
+    leaseTimes,
+    afterOutage: view.afterOutage,
     drawId: (name: string) => replicaIds.drawId(name, state, view.archivedIds),
   };
   const commands = fresh.map(({ command }) => command);
@@ -83,7 +90,9 @@ export function decideBatch(
     if (answer.kind === 'submitted' && blobs !== undefined) pins.push({ holder: answer.job, blobs });
   }
   const answers = waiting.map((one) => resolveRepeat(one, answered, waiting));
-  if (result.facts.length === 0 && keep.length === 0) return { draft: null, answers, unfinished: result.unfinished };
+  const leases = leasesAfter(state, { facts: result.facts, afterOutage: view.afterOutage, leaseTimes });
+  if (result.facts.length + keep.length + leases.length === 0)
+    return { draft: null, answers, unfinished: result.unfinished };
   const outputs = outputPins(result.facts);
   const services = servicePins(result.facts);
   const archive = result.archived.map((job) => archiveRecord(job));
@@ -94,6 +103,7 @@ export function decideBatch(
       archive,
       pins: [...pins, ...outputs, ...services.pins],
       unpins: services.unpins,
+      leases,
     },
     answers,
     unfinished: result.unfinished,

@@ -4,6 +4,7 @@ import type { Fact } from './fact.ts';
 import type { TaskFact } from './job/facts.ts';
 import { parseTaskKey } from './job/job.ts';
 import { howItExited } from './reason.ts';
+import { isSecretFact, type SecretFact } from './secrets/facts.ts';
 import { isServiceFact, type ServiceFact } from './service/facts.ts';
 import { describeDuration } from './units.ts';
 
@@ -26,8 +27,13 @@ export interface FactSubject {
 function subjectOf(fact: Fact): Omit<FactSubject, 'service'> & Partial<FactSubject> {
   if (isServiceFact(fact)) return { job: 'job' in fact ? fact.job : null, node: null, service: fact.service };
   if (isAccessFact(fact)) return { job: null, node: fact.kind === 'NodeAdmitted' ? fact.node : null };
+  if (isSecretFact(fact)) return { job: null, node: fact.kind === 'SecretShared' ? fact.node : null };
   switch (fact.kind) {
     case 'NodeJoined':
+    case 'NodeSuspected':
+    case 'NodeResponded':
+    case 'NodeDeclaredLost':
+    case 'NodeSecretsChanged':
     case 'NodeLeft':
     case 'NodeDrained':
     case 'NodeResumed':
@@ -37,6 +43,8 @@ function subjectOf(fact: Fact): Omit<FactSubject, 'service'> & Partial<FactSubje
       return { job: fact.job, node: null, service: fact.service?.name ?? null };
     case 'AllocationReleased':
       return { job: parseTaskKey(fact.task)?.job ?? null, node: fact.node };
+    case 'LossHeld':
+    case 'LossReleased':
     case 'ProfileApplied':
       return { job: null, node: null };
     case 'AttemptPlaced':
@@ -49,6 +57,7 @@ function subjectOf(fact: Fact): Omit<FactSubject, 'service'> & Partial<FactSubje
 function describe(fact: Fact): string {
   if (isServiceFact(fact)) return `service ${fact.service} ${describeService(fact)}`;
   if (isAccessFact(fact)) return describeAccess(fact);
+  if (isSecretFact(fact)) return describeSecret(fact);
   switch (fact.kind) {
     case 'JobSubmitted':
       return `${fact.job} submitted by ${fact.owner}${submittedAs(fact)}`;
@@ -62,6 +71,8 @@ function describe(fact: Fact): string {
       return `${fact.job}${partsText(fact.indices)} is to stop: ${fact.message}, ${describeDuration(fact.graceMs)} of grace`;
     case 'Unschedulable':
       return `${fact.job} can never be placed: ${fact.message}`;
+    case 'Evicted':
+      return `${attemptText(fact)} is to stop: ${fact.message}`;
     case 'JobEnded':
       return `${fact.job} ended (${fact.outcome.reason}): ${fact.outcome.message}`;
     case 'JobArchived':
@@ -72,12 +83,24 @@ function describe(fact: Fact): string {
       return `node ${fact.node} left`;
     case 'NodeDrained':
       return `node ${fact.node} takes no new work, asked for by ${fact.by}: ${fact.reason}`;
+    case 'NodeSuspected':
+      return `node ${fact.node} is silent: its lease ended`;
+    case 'NodeResponded':
+      return `node ${fact.node} is heard again`;
+    case 'NodeDeclaredLost':
+      return `node ${fact.node} is lost: ${fact.by === null ? 'it stayed silent' : `${fact.by} said so`}`;
+    case 'LossHeld':
+      return `no node is declared lost for now: ${fact.silent} of ${fact.of} are silent together`;
+    case 'LossReleased':
+      return 'nodes may be declared lost again: few are silent';
     case 'NodeResumed':
       return `node ${fact.node} takes work again, asked for by ${fact.by}`;
     case 'NodeRemoved':
       return `node ${fact.node} removed by ${fact.by}`;
     case 'AllocationReleased':
       return `node ${fact.node} confirmed that nothing of ${fact.task} is left`;
+    case 'NodeSecretsChanged':
+      return `node ${fact.node} keeps ${fact.secrets.length === 0 ? 'no secrets' : `the secrets ${fact.secrets.join(', ')}`}`;
     case 'ProfileApplied':
       return `profile ${fact.name}@${fact.revision} applied by ${fact.by}`;
     default:
@@ -117,6 +140,18 @@ function describeTask(fact: TaskFact): string {
       return `was failed by its node: ${fact.message}${fact.held ? '; processes of it may still run' : ''}`;
     case 'NodeLost':
       return `lost its node: ${fact.message}`;
+  }
+}
+
+function describeSecret(fact: SecretFact): string {
+  const secret = `secret ${fact.name} of project ${fact.project}`;
+  switch (fact.kind) {
+    case 'SecretSet':
+      return `${secret} was set by ${fact.by}, sealed to ${Object.keys(fact.boxes).length} keys`;
+    case 'SecretShared':
+      return `${secret} was sealed by node ${fact.node} to ${Object.keys(fact.boxes).length} more keys`;
+    case 'SecretRemoved':
+      return `${secret} was removed by ${fact.by}`;
   }
 }
 

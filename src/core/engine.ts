@@ -6,6 +6,7 @@ import { evolve } from './evolve.ts';
 import type { Fact } from './fact.ts';
 import { follow } from './follow.ts';
 import type { Job } from './job/job.ts';
+import { overdueDrains } from './node/drain.ts';
 import { place } from './placement/place.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
 import { followService, type RuleContext } from './service/follow.ts';
@@ -34,7 +35,7 @@ const mostWaves = 50;
 export function step(
   state: State,
   commands: readonly Command[],
-  context: DecideContext & RuleContext & { readonly atMs: number },
+  context: DecideContext & RuleContext,
   actors: readonly Principal[] = [],
 ): StepResult {
   const facts: Fact[] = [];
@@ -64,7 +65,10 @@ export function step(
     const decision = decide(state, command, context);
     if (isRefusal(decision)) return decision;
     apply(decision.facts);
-    if (command.kind === 'Tick') apply(elapsed(state, context));
+    if (command.kind === 'Tick') {
+      apply(overdueDrains(state, context.nowMs));
+      apply(elapsed(state, context));
+    }
     return decision.answer;
   });
   const unfinished = placeDue(state, context.nowMs, apply);

@@ -3,10 +3,12 @@ import { isAccessFact } from './access/facts.ts';
 import type { Fact } from './fact.ts';
 import { evolveJob, type FactTime } from './job/evolve.ts';
 import type { JobFact } from './job/facts.ts';
-import { findTask, type Job, taskKeyText } from './job/job.ts';
+import { findTask, type Job, parseTaskKey, taskKeyText } from './job/job.ts';
 import { evolveNode } from './node/evolve.ts';
+import { evolveSecret } from './secrets/evolve.ts';
+import { isSecretFact } from './secrets/facts.ts';
 import { evolveService } from './service/evolve.ts';
-import { evolveReplica } from './service/evolve-replica.ts';
+import { evolveReplica, type ReplicaChange } from './service/evolve-replica.ts';
 import { isServiceFact } from './service/facts.ts';
 import type { State } from './state.ts';
 
@@ -20,14 +22,25 @@ export function evolve(state: State, fact: Fact, time: FactTime): void {
     evolveAccess(state, fact, time.nowMs);
     return;
   }
+  if (isSecretFact(fact)) {
+    evolveSecret(state, fact, time);
+    return;
+  }
   switch (fact.kind) {
     case 'NodeJoined':
     case 'NodeLeft':
+    case 'NodeSuspected':
+    case 'NodeResponded':
+    case 'NodeDeclaredLost':
+    case 'LossHeld':
+    case 'LossReleased':
     case 'NodeDrained':
     case 'NodeResumed':
     case 'NodeRemoved':
     case 'AllocationReleased':
+    case 'NodeSecretsChanged':
       evolveNode(state, fact, time.nowMs);
+      if ('node' in fact) touchReplicas(state, fact.node, time.nowMs);
       if (fact.kind === 'NodeRemoved') state.access.nodeKeys.delete(fact.node);
       return;
     case 'ProfileApplied':
@@ -74,12 +87,17 @@ function evolveExisting(state: State, fact: Exclude<JobFact, { kind: 'JobSubmitt
   const job = state.jobs.get(fact.job);
   if (job === undefined) return;
   if (fact.kind === 'AttemptPlaced') allocate(state, fact);
-  if (fact.kind === 'NodeFault' && fact.held) hold(state, job, fact);
+  if ((fact.kind === 'NodeFault' || fact.kind === 'NodeLost') && fact.held) hold(state, job, fact);
   if (fact.kind === 'AttemptEnded') free(state, job, fact);
   evolveJob(job, fact, time, state.derived);
   if (fact.kind === 'AttemptEnded' || fact.kind === 'OperatorStop') state.derived.placementDue = true;
-  if (job.service !== null) evolveReplica(state, job, fact.kind === 'JobArchived' ? 'gone' : 'changed', time.nowMs);
+  if (job.service !== null) evolveReplica(state, job, replicaChange(fact), time.nowMs);
   if (fact.kind === 'JobArchived') state.jobs.delete(job.id);
+}
+
+function replicaChange(fact: JobFact): ReplicaChange {
+  if (fact.kind === 'JobArchived') return 'gone';
+  return fact.kind === 'NodeLost' && fact.held ? 'lost' : 'changed';
 }
 
 function allocate(state: State, fact: Extract<JobFact, { kind: 'AttemptPlaced' }>): void {
@@ -91,8 +109,16 @@ function allocate(state: State, fact: Extract<JobFact, { kind: 'AttemptPlaced' }
   });
 }
 
+/** Replicas on the node are ready no more when it is lost, ready again when it is heard, and move away from a drain. */
+function touchReplicas(state: State, node: string, nowMs: number): void {
+  for (const task of state.nodes.get(node)?.allocations.keys() ?? []) {
+    const job = state.jobs.get(parseTaskKey(task)?.job ?? '');
+    if (job !== undefined && job.service !== null) evolveReplica(state, job, 'changed', nowMs);
+  }
+}
+
 /** A fault that leaves processes behind: what they were given stays taken, whatever becomes of the job. */
-function hold(state: State, job: Job, fact: Extract<JobFact, { kind: 'NodeFault' }>): void {
+function hold(state: State, job: Job, fact: Extract<JobFact, { kind: 'NodeFault' | 'NodeLost' }>): void {
   const task = findTask(job, fact)?.task;
   const node = task === undefined ? undefined : state.nodes.get(task.node);
   const allocation = node?.allocations.get(taskKeyText(fact));

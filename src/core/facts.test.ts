@@ -69,7 +69,7 @@ const samples: { readonly [Kind in FactKind]: Extract<Fact, { kind: Kind }> } = 
     signal: null,
   },
   NodeFault: { ...key, kind: 'NodeFault', message: 'its disk failed', held: true },
-  NodeLost: { ...key, kind: 'NodeLost', message: 'the host rebooted' },
+  NodeLost: { ...key, kind: 'NodeLost', message: 'the host rebooted', held: false },
   OperatorStop: {
     kind: 'OperatorStop',
     job: 'j-1',
@@ -78,6 +78,7 @@ const samples: { readonly [Kind in FactKind]: Extract<Fact, { kind: Kind }> } = 
     graceMs: 30_000,
     message: 'stopped by ada',
   },
+  Evicted: { kind: 'Evicted', job: 'j-1', index: 0, attempt: 1, message: 'node n1 had to be empty by now' },
   Unschedulable: { kind: 'Unschedulable', job: 'j-1', message: 'no node has a GPU' },
   AttemptEnded: { kind: 'AttemptEnded', job: 'j-1', index: 0, attempt: 1, outcome, retryAtMs: 5 },
   RetryRequested: { kind: 'RetryRequested', job: 'j-1', index: 0, attempt: 1, by: 'ada' },
@@ -92,9 +93,15 @@ const samples: { readonly [Kind in FactKind]: Extract<Fact, { kind: Kind }> } = 
     advertise: '127.0.0.1',
     platform: 'linux',
     version: '0.1.0',
+    leased: false,
   },
   NodeLeft: { kind: 'NodeLeft', node: 'n1', instance: 'i' },
-  NodeDrained: { kind: 'NodeDrained', node: 'n1', reason: 'new disk', by: 'ada' },
+  NodeSuspected: { kind: 'NodeSuspected', node: 'n1' },
+  NodeResponded: { kind: 'NodeResponded', node: 'n1' },
+  NodeDeclaredLost: { kind: 'NodeDeclaredLost', node: 'n1', by: null },
+  LossHeld: { kind: 'LossHeld', silent: 3, of: 8 },
+  LossReleased: { kind: 'LossReleased' },
+  NodeDrained: { kind: 'NodeDrained', node: 'n1', reason: 'new disk', by: 'ada', deadlineAtMs: null },
   NodeResumed: { kind: 'NodeResumed', node: 'n1', by: 'ada' },
   NodeRemoved: { kind: 'NodeRemoved', node: 'n1', by: 'ada' },
   AllocationReleased: { kind: 'AllocationReleased', node: 'n1', task: 'j-1.0.0.1' },
@@ -228,6 +235,7 @@ describe('facts', () => {
       'ProjectCreated',
       'TokenCreated',
       'NodeAdmitted',
+      'LossHeld',
     ];
     for (const fact of Object.values(samples)) {
       if (makes.includes(fact.kind)) continue;

@@ -9,6 +9,7 @@ import {
   parseTaskKey,
 } from './job/job.ts';
 import { nextAttemptAtMs } from './job/retry.ts';
+import { followLoss, followSilence, lostTasks } from './node/loss.ts';
 import { isSuccess, type Outcome } from './reason.ts';
 import { followReplicaEnd } from './service/follow.ts';
 import { dismissal } from './service/replica-facts.ts';
@@ -23,18 +24,28 @@ export function follow(state: State, fact: Fact, nowMs: number): readonly Fact[]
     case 'AttemptPlaced':
       return readyTasks(state, fact);
     case 'NodeJoined':
-      return readyClaims(state, fact.node);
+      return [...readyClaims(state, fact.node), ...followSilence(state)];
+    case 'NodeSuspected':
+    case 'NodeResponded':
+    case 'NodeLeft':
+    case 'NodeRemoved':
+      return followSilence(state);
+    case 'NodeDeclaredLost':
+      return [...followLoss(state, fact.node), ...followSilence(state)];
+    case 'RetryRequested':
+      return lostTasks(state, state.jobs.get(fact.job), fact.index);
     case 'NodeFault':
-      return [...drained(state, fact), ...endedAttempts(state.jobs.get(fact.job), [fact.index], nowMs)];
+      return [...drained(state, fact), ...decided(state, fact, nowMs)];
     case 'OutputsCollected':
     case 'NodeLost':
     case 'JobExited':
     case 'SetupFailed':
     case 'TimedOut':
     case 'GaveUp':
-      return endedAttempts(state.jobs.get(fact.job), [fact.index], nowMs);
+    case 'Evicted':
+      return decided(state, fact, nowMs);
     case 'OperatorStop':
-      return [...endedAttempts(state.jobs.get(fact.job), null, nowMs), ...endedJob(state.jobs.get(fact.job))];
+      return [...stopped(state, fact, nowMs), ...endedJob(state.jobs.get(fact.job))];
     case 'AttemptEnded':
     case 'Unschedulable':
       return endedJob(state.jobs.get(fact.job));
@@ -77,12 +88,25 @@ function readyClaims(state: State, node: string): readonly Fact[] {
   return facts;
 }
 
+/** An event may have decided how its attempt ends: what is on lost nodes ends with it, and so may the attempt. */
+function decided(state: State, fact: { job: JobId; index: number }, nowMs: number): readonly Fact[] {
+  const job = state.jobs.get(fact.job);
+  return [...lostTasks(state, job, fact.index), ...endedAttempts(job, [fact.index], nowMs)];
+}
+
+function stopped(state: State, fact: Extract<Fact, { kind: 'OperatorStop' }>, nowMs: number): readonly Fact[] {
+  const job = state.jobs.get(fact.job);
+  const indices = fact.indices ?? [...(job?.elements.keys() ?? [])];
+  return [...indices.flatMap((index) => lostTasks(state, job, index)), ...endedAttempts(job, fact.indices, nowMs)];
+}
+
 /** A node on which something cannot be killed takes no more work until a person has looked at it. */
 function drained(state: State, fact: Extract<Fact, { kind: 'NodeFault' }>): readonly Fact[] {
   const name = findTask(state.jobs.get(fact.job), fact)?.task.node ?? '';
   const node = state.nodes.get(name);
   if (!fact.held || node === undefined || node.drain !== null) return [];
-  return [{ kind: 'NodeDrained', node: name, reason: `a process of ${fact.job} cannot be killed`, by: 'runyard' }];
+  const reason = `a process of ${fact.job} cannot be killed`;
+  return [{ kind: 'NodeDrained', node: name, reason, by: 'runyard', deadlineAtMs: null }];
 }
 
 /** Attempts all of whose tasks have ended: each goes on to its next attempt, or ends for good. */
@@ -93,10 +117,17 @@ function endedAttempts(job: Job | undefined, indices: readonly number[] | null, 
     const element = job.elements.get(index);
     if (!isOver(element)) continue;
     const { attempt, verdict: outcome } = element;
-    const retryAtMs = element.stopAsked ? null : nextAttemptAtMs(job, attempt, outcome, nowMs);
+    const retryAtMs = retryAt(job, element, outcome, nowMs);
     facts.push({ kind: 'AttemptEnded', job: job.id, index, attempt, outcome, retryAtMs });
   }
   return facts;
+}
+
+/** A person who asked for the next attempt of what waited for its node gets it, whatever the profile allows. */
+function retryAt(job: Job, element: LiveElement, outcome: Outcome, nowMs: number): number | null {
+  if (element.stopAsked) return null;
+  if (element.retryAsked && outcome.reason === 'node-lost') return nowMs;
+  return nextAttemptAtMs(job, element.attempt, outcome, nowMs);
 }
 
 function isOver(element: Element | undefined): element is LiveElement & { verdict: Outcome } {

@@ -31,8 +31,11 @@ export const waitReasons = {
   backoff: 'The next attempt starts after a delay.',
   unconfirmed: 'Processes of the attempt before may still run, and the job must never run twice.',
   'node-away': 'The node it was placed on is not connected.',
+  quota: 'Its project uses as much as it may.',
+  'node-lost': 'The node it runs on is lost, and its profile says to wait for it.',
   draining: 'The nodes that fit are being drained.',
   'too-few-nodes': 'It needs more nodes at once than there are.',
+  secret: 'No node that is ready can open a secret that it names.',
   spread: 'Each node that fits has a replica of its service already, and its profile keeps them apart.',
 } as const satisfies Record<string, string>;
 

@@ -2,6 +2,7 @@ import type { NodeKey, Project, Token } from './access/access.ts';
 import type { Job } from './job/job.ts';
 import type { Node } from './node/node.ts';
 import type { Profile } from './profile/profile.ts';
+import { type Secret, secretKey } from './secrets/secret.ts';
 import type { Service } from './service/service.ts';
 import { emptyState, type State } from './state.ts';
 
@@ -13,13 +14,14 @@ export const stateVersion = 4;
  * insertion: a restored state goes on exactly as the one that was saved (X28).
  */
 export function toRecords(state: State): readonly string[] {
-  const head = { submitted: state.submitted };
+  const head = { submitted: state.submitted, lossHeld: state.lossHeld };
   return [
     JSON.stringify({ kind: 'state', value: head }),
     ...lines('job', state.jobs.values()),
     ...lines('node', state.nodes.values()),
     ...lines('profile', state.profiles.values()),
     ...lines('service', state.services.values()),
+    ...lines('secret', state.secrets.values()),
     ...lines('project', state.access.projects.values()),
     ...lines('token', state.access.tokens.values()),
     ...lines('node-key', state.access.nodeKeys.values()),
@@ -58,6 +60,11 @@ export function fromRecords(records: readonly string[]): State {
       case 'node-key':
         state.access.nodeKeys.set((restored as NodeKey).node, restored as NodeKey);
         break;
+      case 'secret': {
+        const { project, name } = restored as Secret;
+        state.secrets.set(secretKey(project, name), restored as Secret);
+        break;
+      }
       default:
         throw new Error(`a snapshot holds a record of the unknown kind ${JSON.stringify(kind)}`);
     }

@@ -47,13 +47,29 @@ export const refusals = {
   NOT_ASSIGNED: { status: 403, meaning: 'A node spoke for a task that was never placed on it.' },
   IDEMPOTENCY_MISMATCH: { status: 409, meaning: 'The idempotency key was used before with another body.' },
   MISSING_BLOBS: { status: 409, meaning: 'The submission names content that has not been pushed.' },
+  SECRET_NOT_SET: { status: 409, meaning: 'The submission names a secret that is not set.' },
   ID_TAKEN: { status: 409, meaning: 'The id belongs to another job; another is drawn by itself.' },
   NO_NODE: { status: 409, meaning: 'No node is running.' },
+  CLOCK_SKEW: { status: 400, meaning: 'A node whose clock is more than an hour off.' },
+  FUTURE_ATTEMPT: {
+    status: 409,
+    meaning:
+      'A report of an attempt that was never placed here: this log was restored, or is not the one it comes from.',
+  },
   NODE_TAKEN: { status: 409, meaning: 'Another agent already serves this node name.' },
   STORE_FULL: {
     status: 507,
     meaning: 'The disk that holds the log is full; nothing was applied. Try again with room.',
   },
+  WRONG_METHOD: { status: 405, meaning: 'The path exists, and does not take this HTTP method.' },
+  TIMED_OUT: { status: 408, meaning: 'The request did not arrive in time.' },
+  UNSUPPORTED_ENCODING: { status: 415, meaning: 'A body that is compressed, or not of the type that the route takes.' },
+  MISDIRECTED: { status: 421, meaning: 'A request for a host that this server is not.' },
+  INTERNAL: { status: 500, meaning: 'The server failed; its log has the cause under the id in the message.' },
+  STOPPING: { status: 503, meaning: 'The server is about to end. Try again.' },
+  UNREACHABLE: { status: 503, meaning: 'The server does not answer, or answers in a way that is not its own.' },
+  UNTRUSTED: { status: 502, meaning: 'Whoever answers in the place of the server shows another certificate.' },
+  UNSUPPORTED: { status: 404, meaning: 'The server has no such route; it may be older than whoever asks.' },
   READ_ONLY: { status: 503, meaning: 'This process cannot read the log far enough to write to it.' },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 

@@ -5,6 +5,7 @@ import type { Fact } from './fact.ts';
 import type { TaskEvent } from './job/facts.ts';
 import { type Job, jobState, type LiveElement, type Task, type TaskKey } from './job/job.ts';
 import type { JobSpec } from './job/spec.ts';
+import { withoutLeases } from './node/lease-times.ts';
 import type { Capacity } from './node/node.ts';
 import { ordersFor } from './node/orders.ts';
 import type { PartialSettings } from './profile/settings.ts';
@@ -60,8 +61,8 @@ export class Scenario {
     return answer.job;
   }
 
-  join(node: string, capacity: Partial<Capacity> = {}, more: { bootId?: string; inventory?: TaskKey[] } = {}): void {
-    const instance = `${node}-${this.facts.length}`;
+  join(node: string, capacity: Partial<Capacity> = {}, more: JoinMore = {}): void {
+    const instance = more.instance ?? `${node}-${this.facts.length}`;
     this.instances.set(node, instance);
     this.do(joining(node, instance, capacity, more));
   }
@@ -141,7 +142,8 @@ export function contextAt(nowMs: number, state: State = emptyState()) {
     drawn += 1;
     return `${name}-${state.submitted}x${drawn}`;
   };
-  return { nowMs, atMs: wallStartMs + nowMs, archivedIds: new Set<string>(), missingBlobs: new Set<string>(), drawId };
+  const none = { archivedIds: new Set<string>(), missingBlobs: new Set<string>() };
+  return { nowMs, atMs: wallStartMs + nowMs, ...none, ...withoutLeases, drawId };
 }
 
 export function specOf(more: Partial<JobSpec> = {}): JobSpec {
@@ -185,11 +187,20 @@ export function gpus(
   return Array.from({ length: count }, (_, index) => ({ uuid: `GPU-${node}-${index}`, index, name, memoryMiB }));
 }
 
+/** How a node joins, where it is not a fresh agent of an embedded one on the same boot. */
+export interface JoinMore {
+  readonly instance?: string;
+  readonly bootId?: string;
+  readonly inventory?: readonly TaskKey[];
+  readonly leased?: boolean;
+  readonly wallMs?: number;
+}
+
 export function joining(
   node: string,
   instance: string,
   capacity: Partial<Capacity> = {},
-  more: { bootId?: string; inventory?: TaskKey[] } = {},
+  more: JoinMore = {},
 ): Extract<Command, { kind: 'JoinNode' }> {
   return {
     kind: 'JoinNode',
@@ -201,6 +212,8 @@ export function joining(
     platform: 'linux',
     version: '0.1.0',
     inventory: more.inventory ?? [],
+    leased: more.leased ?? false,
+    wallMs: more.wallMs ?? null,
   };
 }
 

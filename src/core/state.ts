@@ -3,6 +3,7 @@ import type { Job, JobId } from './job/job.ts';
 import type { FreeCapacity, Node } from './node/node.ts';
 import { PendingQueue } from './placement/pending-queue.ts';
 import type { Profile } from './profile/profile.ts';
+import type { Secret } from './secrets/secret.ts';
 import type { Service } from './service/service.ts';
 
 /**
@@ -17,7 +18,11 @@ export interface State {
   /** Newest revision of each. */
   readonly profiles: Map<string, Profile>;
   readonly services: Map<string, Service>;
+  /** By `secretKey`. */
+  readonly secrets: Map<string, Secret>;
   readonly access: Access;
+  /** Set while so many nodes are silent together that none is declared lost; log time since. */
+  lossHeld: { readonly sinceMs: number } | null;
   readonly derived: Derived;
 }
 
@@ -40,7 +45,9 @@ export function emptyState(): State {
     nodes: new Map(),
     profiles: new Map(),
     services: new Map(),
+    secrets: new Map(),
     access: emptyAccess(),
+    lossHeld: null,
     derived: {
       pending: new PendingQueue(),
       free: new Map(),

@@ -51,7 +51,8 @@ const event: fc.Arbitrary<TaskEvent> = fc.oneof(
     { kind: 'GaveUp', message: 'too often' },
     { kind: 'NodeFault', message: 'broken', held: false },
     { kind: 'NodeFault', message: 'broken', held: true },
-    { kind: 'NodeLost', message: 'gone' },
+    { kind: 'NodeLost', message: 'gone', held: false },
+    { kind: 'NodeLost', message: 'gone', held: true },
   ),
   fc
     .constantFrom(0, 0, 0, 1, 75)
@@ -135,7 +136,7 @@ export class Walk {
       case 'leave':
         return [{ kind: 'LeaveNode', node: name(one.node), instance: this.at.instances.get(name(one.node)) ?? '' }];
       case 'drain':
-        return [{ kind: 'DrainNode', node: name(one.node), reason: 'work on it', by: 'ada' }];
+        return [{ kind: 'DrainNode', node: name(one.node), reason: 'work on it', by: 'ada', deadlineMs: null }];
       case 'resume':
         return [{ kind: 'ResumeNode', node: name(one.node), by: 'ada' }];
       case 'remove':

@@ -3,6 +3,7 @@ import type { AppendRequest, AppendResult, AppendView, Batch, Draft, Lease, Logg
 import { raiseFormat } from './formats.ts';
 import { advanceLogTime, isOutage, type TimeAnchor } from './log-time.ts';
 import { plainJson } from './plain-json.ts';
+import { grantLeases } from './leases.ts';
 import { randomId } from './random-id.ts';
 import { readTail } from './read.ts';
 import { decodeFact, type LogSession, writeTo } from './session.ts';
@@ -30,6 +31,7 @@ export async function append<Fact extends LoggedFact>(
     if (draft === null) return { result: { tail, appended: null }, changed: false };
     if (draft.facts.length === 0) {
       writeBeside(tables, draft, now.nowMs);
+      if ((draft.leases ?? []).length > 0) tables.setHead({ ...head, anchor: now, outage: false });
       return { result: { tail, appended: null }, changed: hasContent(draft) };
     }
     const stored = seal(session, tables, { facts: draft.facts, head, now, dead });
@@ -116,8 +118,9 @@ function writeBeside(tables: LogTables, draft: Draft, nowMs: number): void {
   for (const record of draft.archive ?? []) tables.putArchived(record);
   for (const { holder, blobs } of draft.pins ?? []) tables.pin(holder, blobs);
   for (const holder of draft.unpins ?? []) tables.unpin(holder);
+  grantLeases(tables, draft.leases ?? [], nowMs);
 }
 
-function hasContent({ answers = [], archive = [], pins = [], unpins = [] }: Draft): boolean {
-  return answers.length + archive.length + pins.length + unpins.length > 0;
+function hasContent({ answers = [], archive = [], pins = [], unpins = [], leases = [] }: Draft): boolean {
+  return answers.length + archive.length + pins.length + unpins.length + leases.length > 0;
 }

@@ -76,6 +76,8 @@ export interface Draft<Fact extends LoggedFact = LoggedFact> {
   /** Blobs that `holder` needs from now on, and holders that need theirs no more. */
   readonly pins?: readonly { readonly holder: string; readonly blobs: readonly string[] }[];
   readonly unpins?: readonly string[];
+  /** Whoever puts leases has looked at `afterOutage`: an outage is over with that. */
+  readonly leases?: readonly LeaseGrant[];
 }
 
 export interface AppendRequest {
@@ -123,6 +125,17 @@ export interface Lease {
   readonly epoch: number;
   /** Log time, milliseconds. */
   readonly untilMs: number;
+  /** Log time at which the holder itself last took or renewed it; null when it was only ever given it. */
+  readonly heardAtMs: number | null;
+}
+
+/** A lease to put, whoever held it before: what the facts say of the holder is for the caller to know. */
+export interface LeaseGrant {
+  readonly name: string;
+  readonly holder: string;
+  readonly forMs: number;
+  /** The holder asks for it: a sign of life. Otherwise it is given time that it did not ask for. */
+  readonly heard: boolean;
 }
 
 export interface FactLog<Fact extends LoggedFact = LoggedFact> {
@@ -169,6 +182,8 @@ export interface FactLog<Fact extends LoggedFact = LoggedFact> {
 
   /** Takes or renews a lease; null when another holder has it. Writes no fact. */
   renewLease(lease: { name: string; holder: string; forMs: number }): Promise<Lease | null>;
+  /** Puts many leases with one write. Writes no fact, and notices an outage as a single renewal does. */
+  renewLeases(grants: readonly LeaseGrant[]): Promise<void>;
   readLeases(): Promise<readonly Lease[]>;
   dropLease(name: string, holder: string): Promise<void>;
 

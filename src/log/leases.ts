@@ -1,6 +1,7 @@
-import type { Lease, LoggedFact } from './fact-log.ts';
+import type { Lease, LeaseGrant, LoggedFact } from './fact-log.ts';
 import { advanceLogTime, isOutage } from './log-time.ts';
 import { type LogSession, writeTo } from './session.ts';
+import type { LogTables } from './tables.ts';
 
 /**
  * Takes or renews a lease; null when another holder has it and its time is not over. A renewal also writes down log time,
@@ -20,7 +21,7 @@ export async function renewLease<Fact extends LoggedFact>(
       const isOthers = before !== null && before.holder !== null && before.holder !== holder;
       if (isOthers && before.untilMs > now.nowMs) return { result: null, changed: false };
       const epoch = before === null ? 1 : before.epoch + (before.holder === holder ? 0 : 1);
-      const lease: Lease = { name, holder, epoch, untilMs: now.nowMs + forMs };
+      const lease: Lease = { name, holder, epoch, untilMs: now.nowMs + forMs, heardAtMs: now.nowMs };
       tables.putLease(lease);
       tables.setHead({ ...head, anchor: now, outage: head.outage || isOutage(head.anchor, now) });
       session.anchor = now;
@@ -28,6 +29,39 @@ export async function renewLease<Fact extends LoggedFact>(
     },
     { durable },
   );
+}
+
+/** The same for many at once, each taken from whoever held it. */
+export async function renewLeases<Fact extends LoggedFact>(
+  session: LogSession<Fact>,
+  grants: readonly LeaseGrant[],
+): Promise<void> {
+  await writeTo(
+    session,
+    (tables, head) => {
+      const now = advanceLogTime(head.anchor, session.host.clock);
+      grantLeases(tables, grants, now.nowMs);
+      tables.setHead({ ...head, anchor: now, outage: head.outage || isOutage(head.anchor, now) });
+      session.anchor = now;
+      return { result: undefined, changed: true };
+    },
+    { durable: false },
+  );
+}
+
+/** Puts leases, inside a transaction. The epoch rises with each new holder. */
+export function grantLeases(tables: LogTables, grants: readonly LeaseGrant[], nowMs: number): void {
+  for (const { name, holder, forMs, heard } of grants) {
+    const before = tables.lease(name);
+    const epoch = before === null ? 1 : before.epoch + (before.holder === holder ? 0 : 1);
+    tables.putLease({
+      name,
+      holder,
+      epoch,
+      untilMs: nowMs + forMs,
+      heardAtMs: heard ? nowMs : (before?.heardAtMs ?? null),
+    });
+  }
 }
 
 /** Every lease that somebody holds, also those whose time is over: that is how a lost holder is noticed. */

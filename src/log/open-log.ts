@@ -2,7 +2,7 @@ import { HostError } from '../host/files.ts';
 import { append } from './append.ts';
 import type { FactLog, LoggedFact } from './fact-log.ts';
 import { type Formats, requireFormat } from './formats.ts';
-import { dropLease, readLeases, renewLease } from './leases.ts';
+import { dropLease, readLeases, renewLease, renewLeases } from './leases.ts';
 import { advanceLogTime } from './log-time.ts';
 import { randomId } from './random-id.ts';
 import { readAfter } from './read.ts';
@@ -69,6 +69,7 @@ function createFactLog<Fact extends LoggedFact>(session: LogSession<Fact>): Fact
     recordBlobs: (hashes) => change((tables) => recordBlobs(tables, hashes)),
     forgetBlobs: (hashes) => change((tables) => listed(tables.deleteUnpinnedBlobs(hashes))),
     renewLease: (lease) => renewLease(session, lease),
+    renewLeases: (grants) => renewLeases(session, grants),
     readLeases: () => readLeases(session),
     dropLease: (name, holder) => dropLease(session, name, holder),
     nowMs: () => advanceLogTime(session.anchor, host.clock).nowMs,

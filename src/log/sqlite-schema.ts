@@ -93,4 +93,5 @@ export const schemaSteps: readonly string[] = [
     supports TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  'ALTER TABLE leases ADD COLUMN heard_at_ms INTEGER',
 ];

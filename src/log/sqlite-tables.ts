@@ -85,6 +85,7 @@ function leaseTable(db: Connection): Pick<LogTables, 'leases' | 'lease' | 'putLe
     holder: row.holder === null ? null : text(row, 'holder'),
     epoch: integer(row, 'epoch'),
     untilMs: integer(row, 'until_ms'),
+    heardAtMs: row.heard_at_ms === null ? null : integer(row, 'heard_at_ms'),
   });
   return {
     leases: () => db.all('SELECT * FROM leases ORDER BY name').map(read),
@@ -92,8 +93,10 @@ function leaseTable(db: Connection): Pick<LogTables, 'leases' | 'lease' | 'putLe
       const row = db.get('SELECT * FROM leases WHERE name = ?', name);
       return row === null ? null : read(row);
     },
-    putLease: ({ name, holder, epoch, untilMs }) => {
-      db.run('INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)', name, holder, epoch, untilMs);
+    putLease: ({ name, holder, epoch, untilMs, heardAtMs }) => {
+      const columns = 'name, holder, epoch, until_ms, heard_at_ms';
+      const values = [name, holder, epoch, untilMs, heardAtMs] as const;
+      db.run(`INSERT OR REPLACE INTO leases (${columns}) VALUES (?, ?, ?, ?, ?)`, ...values);
     },
   };
 }

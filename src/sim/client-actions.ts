@@ -5,6 +5,7 @@ import { saveState } from '../control/snapshots.ts';
 import type { Answer, Command, SubmitJob } from '../core/command.ts';
 import { decide } from '../core/decide.ts';
 import type { WorkspaceRef } from '../core/job/spec.ts';
+import { withoutLeases } from '../core/node/lease-times.ts';
 import { whyWaiting } from '../core/placement/waiting.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
 import { blobDirectory, type Cluster } from './cluster.ts';
@@ -98,7 +99,7 @@ async function stopSomething(context: ClientContext): Promise<void> {
 
 async function drainSomething(context: ClientContext): Promise<void> {
   const node = pickNode(context);
-  await ask(context, { kind: 'DrainNode', node, reason: 'maintenance', by: context.life.name });
+  await ask(context, { kind: 'DrainNode', node, reason: 'maintenance', by: context.life.name, deadlineMs: null });
 }
 
 export async function resumeSomething(context: ClientContext): Promise<void> {
@@ -177,7 +178,13 @@ function decideTwice({ cluster, plane }: ClientContext, command: Command): void 
   // Comparing whole states costs most of what a command costs.
   if (cluster.random.happens(0.9)) return;
   const { state } = plane;
-  const context = { nowMs: plane.nowMs(), archivedIds: new Set<string>(), missingBlobs: new Set<string>() };
+  const context = {
+    nowMs: plane.nowMs(),
+    atMs: plane.nowMs(),
+    archivedIds: new Set<string>(),
+    missingBlobs: new Set<string>(),
+    ...withoutLeases,
+  };
   const { kind } = command;
   const { decisions } = cluster.history;
   try {

@@ -108,7 +108,7 @@ function channelOf(
     throw new Refused(answer);
   };
   return {
-    join: async (hello) => void (await execute({ kind: 'JoinNode', ...(await hello()) })),
+    join: async (hello) => void (await execute({ kind: 'JoinNode', ...(await hello()), leased: false, wallMs: null })),
     follow: (listener) => {
       const feed = new OrderFeed(plane, node, listener);
       return () => feed.close();

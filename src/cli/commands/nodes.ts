@@ -1,9 +1,7 @@
-import type { NodeView } from '../../core/node/view.ts';
+import type { ListedNode } from '../../client/api.ts';
 import type { Context, Invocation } from '../context.ts';
 import { layoutTable } from '../output/table.ts';
 import { describeMiB } from '../views/size.ts';
-
-type ListedNode = NodeView & { readonly agentRunning: boolean };
 
 /** Lists nodes, or shows one in full. */
 export async function execute(context: Context, { args }: Invocation): Promise<number> {

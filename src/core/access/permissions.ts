@@ -24,17 +24,21 @@ const ownWork = { role: 'member', others: 'operator' } as const;
 export const permissions = {
   SubmitJob: { of: 'project', role: 'member' },
   StopJob: { of: 'job', ...ownWork },
+  RetryTask: { of: 'job', ...ownWork },
   FailUnschedulable: { of: 'job', ...ownWork },
   ApplyService: { of: 'service', ...ownWork },
   ScaleService: { of: 'service', ...ownWork },
   RestartService: { of: 'service', ...ownWork },
   StopService: { of: 'service', ...ownWork },
   RemoveService: { of: 'service', ...ownWork },
+  SetSecret: { of: 'project', role: 'member' },
+  RemoveSecret: { of: 'project', role: 'member' },
   PauseRollout: { of: 'service', ...ownWork },
   ResumeRollout: { of: 'service', ...ownWork },
   UndoRollout: { of: 'service', ...ownWork },
   ApplyProfile: { of: 'any', role: 'operator' },
   JoinNode: { of: 'node' },
+  NodeHeard: { of: 'node' },
   LeaveNode: { of: 'node' },
   NodeReport: { of: 'node' },
   UseJoinToken: { of: 'node' },
@@ -50,19 +54,19 @@ export const permissions = {
   RevokeToken: { of: 'token' },
   CreateJoinToken: { of: 'installation' },
   RecordRefusal: { of: 'system' },
+  CheckLeases: { of: 'system' },
   Tick: { of: 'system' },
 } as const satisfies Record<Command['kind'], Permission>;
 
-/** What is looked at, or done without a command. */
+/** What is done with work without a command: whoever reads it, or runs something beside it. */
 export const actions = {
   'read-job': { of: 'job', role: 'viewer', others: 'viewer' },
+  'read-service': { of: 'service', role: 'viewer', others: 'viewer' },
   'read-logs': { of: 'job', role: 'viewer', others: 'viewer' },
   'read-outputs': { of: 'job', role: 'viewer', others: 'viewer' },
-  'read-events': { of: 'job', role: 'viewer', others: 'viewer' },
-  'read-service': { of: 'service', role: 'viewer', others: 'viewer' },
   exec: { of: 'job', ...ownWork },
-  'read-project': { of: 'project', role: 'viewer' },
   'read-audit': { of: 'installation' },
+  prune: { of: 'installation' },
 } as const satisfies Record<string, Permission>;
 
 export type Action = keyof typeof actions;

@@ -1,5 +1,6 @@
 import type { Settings } from '../profile/settings.ts';
 import { type Refusal, refuse } from '../refusal.ts';
+import { checkSecretVariable } from '../secrets/check-secret.ts';
 import { checkRestartPolicy } from '../supervision/policy.ts';
 import { checkProbes } from '../supervision/probe.ts';
 import { describeDuration } from '../units.ts';
@@ -182,6 +183,8 @@ function checkEnvironment(spec: JobSpec): Refusal | null {
     }
     const text = typeof value === 'string' ? value : value.secret;
     if (text.includes('\0') || hasControlBytes(key)) return badByte(path);
+    const secret = typeof value === 'string' ? null : checkSecretVariable(key, value.secret);
+    if (secret !== null) return secret;
     const entryBytes = byteLength(key) + byteLength(text) + 2;
     if (entryBytes >= longestArgumentBytes) {
       return refuse(

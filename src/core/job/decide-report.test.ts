@@ -63,11 +63,10 @@ describe('a report', () => {
     ]);
   });
 
-  it('of a job that is not known, or an attempt that never was, is stale [I14]', () => {
+  it('of a job, rank or index that is not known is stale [I14]', () => {
     const { at, id } = running();
     const keys = [
       { job: 'ghost', index: 0, rank: 0, attempt: 1 },
-      { ...at.key(id), attempt: 2 },
       { ...at.key(id), rank: 1 },
       { ...at.key(id), index: 1 },
     ];
@@ -79,6 +78,14 @@ describe('a report', () => {
     );
     expect(answers).toEqual([{ kind: 'reported', stale: keys }]);
     expect(facts).toEqual([]);
+  });
+
+  it('of an attempt that is yet to come is refused: it is neither believed nor stopped [R4.28] [I14]', () => {
+    const { at, id } = running();
+    const ahead = { ...at.key(id), attempt: 2, ...exited(0) };
+    const refusal = at.refused(at.reportOf('n1', [{ ...at.key(id), ...exited(0) }, ahead]));
+    expect(refusal).toMatchObject({ code: 'FUTURE_ATTEMPT', message: `attempt 2 of ${id} was never placed` });
+    expect(at.stateOf(id)).toBe('RUNNING');
   });
 
   it('publishes outputs once, and only those of the current attempt [I15] [I14]', () => {

@@ -1,7 +1,8 @@
 import type { NodeReport } from '../command.ts';
 import type { Decision } from '../decide.ts';
 import type { Fact } from '../fact.ts';
-import { type Refusal, refuse } from '../refusal.ts';
+import { isRefusal, type Refusal, refuse } from '../refusal.ts';
+import { secretsOfReport } from '../secrets/node-secrets.ts';
 import type { State } from '../state.ts';
 import type { TaskFact } from './facts.ts';
 import { findTask, type Job, stepNeeds, type Task, type TaskKey, taskKeyText } from './job.ts';
@@ -25,6 +26,7 @@ export function decideReport(state: State, report: NodeReport): Decision | Refus
     const judged = judge(state, report.node, event, ahead);
     if (judged === 'foreign')
       return refuse('NOT_ASSIGNED', `task ${taskKeyText(event)} was never placed on ${report.node}`);
+    if (judged === 'future') return future(event);
     if (judged === 'stale')
       stale.push({ job: event.job, index: event.index, rank: event.rank, attempt: event.attempt });
     if (judged === 'news') facts.push(event);
@@ -34,7 +36,16 @@ export function decideReport(state: State, report: NodeReport): Decision | Refus
     const isHeld = node.allocations.get(task)?.held === true || held.has(task);
     if (isHeld) facts.push({ kind: 'AllocationReleased', node: node.name, task });
   }
-  return { facts, answer: { kind: 'reported', stale } };
+  const secrets = secretsOfReport(state, node, report);
+  if (isRefusal(secrets)) return secrets;
+  return { facts: [...facts, ...secrets], answer: { kind: 'reported', stale } };
+}
+
+/** It is neither believed nor stopped: whoever made that attempt may be right. */
+function future(event: TaskFact): Refusal {
+  return refuse('FUTURE_ATTEMPT', `attempt ${event.attempt} of ${event.job} was never placed`, {
+    hint: 'the log was restored, or the node belongs to another server',
+  });
 }
 
 /** Where a task will stand once the events before this one in the same report have been folded. */
@@ -45,9 +56,10 @@ function judge(
   node: string,
   event: TaskFact,
   ahead: Map<string, Ahead>,
-): 'news' | 'repetition' | 'stale' | 'foreign' {
+): 'news' | 'repetition' | 'stale' | 'future' | 'foreign' {
   const job = state.jobs.get(event.job);
   const found = findTask(job, event);
+  if ((job?.elements.get(event.index)?.attempt ?? event.attempt) < event.attempt) return 'future';
   if (job === undefined || found === null) return 'stale';
   if (found.task.node !== node) return 'foreign';
   const name = taskKeyText(event);

@@ -1,8 +1,14 @@
+import { checkProject } from '../access/decide.ts';
+import { checkQueued } from '../access/quota.ts';
 import type { Command, SubmitJob } from '../command.ts';
 import { type DecideContext, type Decision, done } from '../decide.ts';
 import { profileLayersOf } from '../profile/decide.ts';
 import { mergeSettings } from '../profile/settings.ts';
+import { checkSecretsSet } from '../secrets/decide.ts';
 import { isRefusal, type Refusal, refuse } from '../refusal.ts';
+import type { Fact } from '../fact.ts';
+import { awaitedNode } from '../node/loss.ts';
+import { awaitedRelease } from '../placement/place.ts';
 import type { State } from '../state.ts';
 import { checkGrace, checkIndices, checkName, checkSettings, checkSpec } from './check-spec.ts';
 import { checkTogether } from './check-together.ts';
@@ -15,10 +21,13 @@ export function decideSubmitJob(state: State, command: SubmitJob, context: Decid
   const wrong =
     checkSpec(command.spec) ??
     checkName(command.project, 'project') ??
+    checkProject(state, command.project) ??
     checkSettings(settings) ??
     checkTogether(command.spec, settings) ??
     checkIndices(command.indices, settings) ??
-    checkBlobs(command, context);
+    checkSecretsSet(state, command.project, command.spec) ??
+    checkBlobs(command, context) ??
+    checkQueued(state, command.project);
   if (wrong !== null) return wrong;
   const id = command.ids.find((one) => !state.jobs.has(one) && !context.archivedIds.has(one));
   if (id === undefined) return refuse('ID_TAKEN', 'every id drawn for the job is taken already');
@@ -69,6 +78,25 @@ export function decideStopJob(state: State, command: Extract<Command, { kind: 'S
   }
   const graceMs = command.graceMs ?? job.settings.graceMs;
   return done([{ kind: 'OperatorStop', job: job.id, indices, by, graceMs, message: `stopped by ${by}` }]);
+}
+
+/** The next attempt of what waits for a lost node, on a person's word that it need not wait. */
+export function decideRetryTask(state: State, command: Extract<Command, { kind: 'RetryTask' }>): Decision | Refusal {
+  const job = state.jobs.get(command.job);
+  if (job === undefined) return refuse('NOT_FOUND', `no job ${command.job} is alive`);
+  const { index: only, by } = command;
+  const facts: Fact[] = [];
+  for (const [index, element] of job.elements) {
+    if ((only !== null && index !== only) || element.kind === 'ended' || element.retryAsked) continue;
+    const awaited = element.kind === 'live' ? awaitedNode(state, job, index) : awaitedRelease(state, job, index);
+    if (awaited === null) continue;
+    facts.push({ kind: 'RetryRequested', job: job.id, index, attempt: element.attempt, by });
+  }
+  if (facts.length > 0) return done(facts);
+  const part = only === null ? job.id : `${job.id}/${only}`;
+  return refuse('WRONG_STATE', `${part} does not wait for a lost node`, {
+    hint: `what it does: yard explain ${job.id}`,
+  });
 }
 
 export function decideUnschedulable(

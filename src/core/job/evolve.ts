@@ -31,6 +31,10 @@ export function evolveJob(
       endAttempt(job, fact, time);
       break;
     case 'RetryRequested':
+      askRetry(job, fact);
+      break;
+    case 'Evicted':
+      evict(job, fact);
       break;
     case 'JobEnded':
       job.outcome = fact.outcome;
@@ -49,8 +53,16 @@ function place(job: Job, fact: Extract<JobFact, { kind: 'AttemptPlaced' }>): voi
   const tasks = fact.tasks.map((allocation, rank) => newTask(rank, allocation));
   const lastFailure = before?.kind === 'pending' ? before.lastFailure : null;
   const { attempt } = fact;
-  const fresh = { kind: 'live', attempt, tasks, verdict: null, stop: null, stopAsked: false, lastFailure } as const;
-  job.elements.set(fact.index, fresh);
+  job.elements.set(fact.index, {
+    kind: 'live',
+    attempt,
+    tasks,
+    verdict: null,
+    stop: null,
+    stopAsked: false,
+    retryAsked: false,
+    lastFailure,
+  });
   job.requeued.delete(fact.index);
   advanceCursor(job);
   job.live += 1;
@@ -69,6 +81,7 @@ function newTask(
     step: 'claimed',
     begun: false,
     started: false,
+    exited: false,
     port: null,
     endpoint: null,
     ready: null,
@@ -146,6 +159,7 @@ function note(task: Task, fact: TaskFact): void {
     case 'SetupFailed':
       task.exitCode = fact.exitCode;
       task.signal = fact.signal;
+      task.exited = true;
       break;
     case 'OutputsCollected':
       task.outputs = fact.outputs;
@@ -227,6 +241,19 @@ function stop(job: Job, fact: Extract<JobFact, { kind: 'OperatorStop' }>, time: 
   endUntouched(job, outcome, fact.indices, time);
 }
 
+function askRetry(job: Job, fact: Extract<JobFact, { kind: 'RetryRequested' }>): void {
+  const element = job.elements.get(fact.index);
+  if (element === undefined || element.kind === 'ended' || element.attempt !== fact.attempt) return;
+  element.retryAsked = true;
+}
+
+function evict(job: Job, fact: Extract<JobFact, { kind: 'Evicted' }>): void {
+  const element = job.elements.get(fact.index);
+  if (element?.kind !== 'live' || element.attempt !== fact.attempt) return;
+  const outcome: Outcome = { reason: 'node-lost', exitCode: null, signal: null, message: fact.message };
+  decideVerdict(job, element, outcome, job.settings.graceMs);
+}
+
 /** Ends what waits without having a task anywhere; null means all of it. */
 function endUntouched(job: Job, outcome: Outcome, indices: readonly number[] | null, time: FactTime): void {
   for (const index of indices ?? [...job.requeued, ...untouched(job)]) {
@@ -257,6 +284,7 @@ function endAttempt(job: Job, fact: Extract<JobFact, { kind: 'AttemptEnded' }>, 
     notBeforeMs: fact.retryAtMs,
     lastFailure: fact.outcome.message,
     tasks: element.tasks,
+    retryAsked: element.retryAsked,
   };
   job.elements.set(fact.index, pending);
   job.requeued.add(fact.index);

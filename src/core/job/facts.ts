@@ -33,6 +33,14 @@ export type JobFact =
       readonly message: string;
     }
   | { readonly kind: 'Unschedulable'; readonly job: JobId; readonly message: string }
+  /** The node must be empty by now: the attempt is stopped with its grace, and ends as lost to its node. */
+  | {
+      readonly kind: 'Evicted';
+      readonly job: JobId;
+      readonly index: number;
+      readonly attempt: number;
+      readonly message: string;
+    }
   | {
       readonly kind: 'AttemptEnded';
       readonly job: JobId;
@@ -108,4 +116,5 @@ export type TaskEvent =
     }
   /** `held`: processes of it may still live, so what it was given stays taken. */
   | { readonly kind: 'NodeFault'; readonly message: string; readonly held: boolean }
-  | { readonly kind: 'NodeLost'; readonly message: string };
+  /** `held`: as above; a node that is lost may still run it. */
+  | { readonly kind: 'NodeLost'; readonly message: string; readonly held: boolean };

@@ -76,6 +76,8 @@ export type Element =
       readonly notBeforeMs: number;
       readonly lastFailure: string | null;
       readonly tasks: Task[];
+      /** A person wants the next attempt, though something of the last may still run. */
+      retryAsked: boolean;
     }
   | LiveElement
   | {
@@ -96,6 +98,8 @@ export interface LiveElement {
   stop: { readonly graceMs: number } | null;
   /** It was told to stop, before or after its verdict: no attempt follows. */
   stopAsked: boolean;
+  /** A person wants the next attempt without the lost node. */
+  retryAsked: boolean;
   readonly lastFailure: string | null;
 }
 
@@ -110,6 +114,8 @@ export interface Task {
   begun: boolean;
   /** The step's process was seen started. */
   started: boolean;
+  /** The node has told how its last process ended: nothing of it is left there. */
+  exited: boolean;
   port: number | null;
   endpoint: string | null;
   /** Null until the node has said; then whether it is ready to serve. */

@@ -47,6 +47,7 @@ export const transitions = {
   JobExited: { at: ['run'], to: 'collect', decides: 'by-exit', stopsFirst: false },
   OperatorStop: { at: [...beforeRunEnds], to: 'collect', decides: 'failure', stopsFirst: true },
   TimedOut: { at: [...beforeRunEnds], to: 'collect', decides: 'failure', stopsFirst: true },
+  Evicted: { at: [...beforeRunEnds], to: 'collect', decides: 'failure', stopsFirst: true },
   GaveUp: { at: ['run'], to: 'collect', decides: 'failure', stopsFirst: true },
   OutputsCollected: { at: ['collect'], to: 'ended', decides: 'no', stopsFirst: false },
   NodeFault: { at: [...beforeEnd], to: 'ended', decides: 'failure', stopsFirst: false },

@@ -14,8 +14,8 @@ export interface JobSpec {
 /** Shell text, or an argument vector that no shell sees. */
 export type Script = string | readonly string[];
 
-/** A plain value is stored and shown as written; a secret is a reference by name (U7). */
-export type EnvValue = string | { readonly secret: string };
+/** A plain value is stored and shown as written; a secret is a reference by name (U7), given as a file where it says so. */
+export type EnvValue = string | { readonly secret: string; readonly file?: boolean };
 
 export interface WorkspaceSpec {
   /** As written, relative to the file. */

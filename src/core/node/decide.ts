@@ -1,43 +1,11 @@
-import type { Command, JoinNode } from '../command.ts';
-import { type Decision, done } from '../decide.ts';
+import type { Command } from '../command.ts';
+import { type DecideContext, type Decision, done } from '../decide.ts';
 import type { Fact } from '../fact.ts';
-import { checkName } from '../job/check-spec.ts';
-import { taskKeyText } from '../job/job.ts';
+import { findTask, parseTaskKey } from '../job/job.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import type { State } from '../state.ts';
-
-/**
- * A node joins, or comes back. After a reboot nothing of it can be alive: what had begun is lost (S11), what had only
- * been placed has not begun and starts now.
- */
-export function decideJoinNode(state: State, command: JoinNode): Decision | Refusal {
-  const wrong = checkName(command.node, 'node');
-  if (wrong !== null) return wrong;
-  const { node, instance, bootId, capacity, advertise, platform, version } = command;
-  const known = state.nodes.get(node);
-  const lost = known === undefined || known.bootId === bootId ? [] : lostTasks(state, command);
-  return done([...lost, { kind: 'NodeJoined', node, instance, bootId, capacity, advertise, platform, version }]);
-}
-
-function lostTasks(state: State, command: JoinNode): readonly Fact[] {
-  const begun = new Set(command.inventory.map(taskKeyText));
-  const facts: Fact[] = [];
-  for (const job of state.jobs.values()) {
-    for (const [index, element] of job.elements) {
-      if (element.kind !== 'live') continue;
-      for (const task of element.tasks) {
-        const key = { job: job.id, index, rank: task.rank, attempt: element.attempt };
-        if (task.node !== command.node || task.step === 'ended') continue;
-        if (!task.begun && !begun.has(taskKeyText(key))) continue;
-        facts.push({ kind: 'NodeLost', ...key, message: `the host of node ${command.node} rebooted` });
-      }
-    }
-  }
-  for (const [task, allocation] of state.nodes.get(command.node)?.allocations ?? []) {
-    if (allocation.held) facts.push({ kind: 'AllocationReleased', node: command.node, task });
-  }
-  return facts;
-}
+import { mayBeLost } from './decide-leases.ts';
+import type { Node } from './node.ts';
 
 export function decideLeaveNode(state: State, command: Extract<Command, { kind: 'LeaveNode' }>): Decision {
   const node = state.nodes.get(command.node);
@@ -45,12 +13,24 @@ export function decideLeaveNode(state: State, command: Extract<Command, { kind: 
   return done(leaves ? [{ kind: 'NodeLeft', node: command.node, instance: command.instance }] : []);
 }
 
-export function decideDrainNode(state: State, command: Extract<Command, { kind: 'DrainNode' }>): Decision | Refusal {
+/** Said again without a deadline it changes nothing; with one, the deadline counts from now. */
+export function decideDrainNode(
+  state: State,
+  command: Extract<Command, { kind: 'DrainNode' }>,
+  { nowMs }: DecideContext,
+): Decision | Refusal {
   const node = state.nodes.get(command.node);
   if (node === undefined) return unknownNode(state, command.node);
-  const { reason, by } = command;
-  return done(node.drain?.reason === reason ? [] : [{ kind: 'NodeDrained', node: node.name, reason, by }]);
+  const { reason, by, deadlineMs } = command;
+  if (deadlineMs !== null && !(Number.isSafeInteger(deadlineMs) && deadlineMs >= 0 && deadlineMs <= longestDrainMs)) {
+    return refuse('RANGE', `deadline must be from 0 to 30 days, found ${deadlineMs} ms`, { path: 'deadline' });
+  }
+  const isAsKnown = node.drain?.reason === reason && node.drain.deadlineAtMs === null && deadlineMs === null;
+  const deadlineAtMs = deadlineMs === null ? null : nowMs + deadlineMs;
+  return done(isAsKnown ? [] : [{ kind: 'NodeDrained', node: node.name, reason, by, deadlineAtMs }]);
 }
+
+const longestDrainMs = 30 * 24 * 3_600_000;
 
 export function decideResumeNode(state: State, command: Extract<Command, { kind: 'ResumeNode' }>): Decision | Refusal {
   const node = state.nodes.get(command.node);
@@ -58,20 +38,36 @@ export function decideResumeNode(state: State, command: Extract<Command, { kind:
   return done(node.drain === null ? [] : [{ kind: 'NodeResumed', node: node.name, by: command.by }]);
 }
 
+/**
+ * Forgets a node that is gone. One that is silent is first declared lost on the person's word, with its work decided on
+ * as its profiles say; said again of a node that is lost, what may still run there is given up as well.
+ */
 export function decideRemoveNode(state: State, command: Extract<Command, { kind: 'RemoveNode' }>): Decision | Refusal {
   const node = state.nodes.get(command.node);
   if (node === undefined) return unknownNode(state, command.node);
-  if (node.presence.kind === 'up') {
-    return refuse('WRONG_STATE', `node ${node.name} is up`, {
-      hint: `stop its agent first: yard down --name ${node.name}`,
-    });
+  const { name, presence, allocations } = node;
+  const { by } = command;
+  if (presence.kind === 'up') {
+    return refuse('WRONG_STATE', `node ${name} is up`, { hint: `stop its agent first: yard down --name ${name}` });
   }
-  if (node.allocations.size > 0) {
-    return refuse('WRONG_STATE', `node ${node.name} still has ${node.allocations.size} tasks placed on it`, {
+  if (presence.kind === 'lost') return done([...givenUp(state, node, by), { kind: 'NodeRemoved', node: name, by }]);
+  if (node.leased && mayBeLost(node)) return done([{ kind: 'NodeDeclaredLost', node: name, by }]);
+  if (allocations.size > 0) {
+    return refuse('WRONG_STATE', `node ${name} still has ${allocations.size} tasks placed on it`, {
       hint: 'stop them, or start its agent again',
     });
   }
-  return done([{ kind: 'NodeRemoved', node: node.name, by: command.by }]);
+  return done([{ kind: 'NodeRemoved', node: name, by }]);
+}
+
+/** Whoever removes a lost node vouches that nothing runs there: what waits for it waits no longer. */
+function givenUp(state: State, { name, allocations }: Node, by: string): readonly Fact[] {
+  return [...allocations].flatMap(([task, { held }]): Fact[] => {
+    const key = parseTaskKey(task);
+    if (held) return [{ kind: 'AllocationReleased', node: name, task }];
+    if (key === null || findTask(state.jobs.get(key.job), key) === null) return [];
+    return [{ kind: 'NodeLost', ...key, message: `node ${name} was removed by ${by}`, held: false }];
+  });
 }
 
 function unknownNode(state: State, name: string): Refusal {

@@ -2,8 +2,15 @@ import type { State } from '../state.ts';
 import type { NodeFact } from './facts.ts';
 import type { Node } from './node.ts';
 
+/** Agents before the present one that are remembered: of a cloned machine there are two, seldom more. */
+const mostSuperseded = 8;
+
 /** Folds one fact about a node. Total. */
 export function evolveNode(state: State, fact: NodeFact, nowMs: number): void {
+  if (fact.kind === 'LossHeld' || fact.kind === 'LossReleased') {
+    state.lossHeld = fact.kind === 'LossHeld' ? { sinceMs: nowMs } : null;
+    return;
+  }
   state.derived.placementDue = true;
   state.derived.free.delete(fact.node);
   if (fact.kind === 'NodeJoined') {
@@ -16,8 +23,18 @@ export function evolveNode(state: State, fact: NodeFact, nowMs: number): void {
     case 'NodeLeft':
       if (node.instance === fact.instance) node.presence = { kind: 'down', sinceMs: nowMs };
       break;
+    case 'NodeSuspected':
+      node.presence = { kind: 'suspect', sinceMs: nowMs };
+      break;
+    case 'NodeResponded':
+      node.presence = { kind: 'up' };
+      break;
+    case 'NodeDeclaredLost':
+      node.presence = { kind: 'lost', sinceMs: nowMs };
+      break;
     case 'NodeDrained':
-      node.drain = { reason: fact.reason, by: fact.by };
+      // Facts from before there were deadlines name none.
+      node.drain = { reason: fact.reason, by: fact.by, deadlineAtMs: fact.deadlineAtMs ?? null };
       break;
     case 'NodeResumed':
       node.drain = null;
@@ -25,6 +42,9 @@ export function evolveNode(state: State, fact: NodeFact, nowMs: number): void {
     case 'NodeRemoved':
       state.nodes.delete(fact.node);
       for (const task of node.allocations.keys()) state.derived.held.delete(task);
+      break;
+    case 'NodeSecretsChanged':
+      node.secrets = fact.secrets;
       break;
     case 'AllocationReleased':
       node.allocations.delete(fact.task);
@@ -35,6 +55,8 @@ export function evolveNode(state: State, fact: NodeFact, nowMs: number): void {
 
 function join(state: State, fact: Extract<NodeFact, { kind: 'NodeJoined' }>, nowMs: number): void {
   const { capacity, advertise, platform, version, instance, bootId } = fact;
+  // Facts from before there were leases do not name it.
+  const leased = fact.leased === true;
   const known = state.nodes.get(fact.node);
   if (known === undefined) {
     const node: Node = {
@@ -45,14 +67,23 @@ function join(state: State, fact: Extract<NodeFact, { kind: 'NodeJoined' }>, now
       advertise,
       platform,
       version,
+      leased,
       presence: { kind: 'up' },
       drain: null,
+      superseded: [],
       joinedAtMs: nowMs,
+      publicKey: fact.publicKey ?? null,
+      secrets: fact.secrets ?? [],
       allocations: new Map(),
     };
     state.nodes.set(fact.node, node);
     return;
   }
-  Object.assign(known, { capacity, advertise, platform, version, instance, bootId, joinedAtMs: nowMs });
+  if (known.instance !== instance) {
+    known.superseded = [known.instance, ...known.superseded].slice(0, mostSuperseded);
+  }
+  Object.assign(known, { capacity, advertise, platform, version, instance, bootId, leased, joinedAtMs: nowMs });
+  known.publicKey = fact.publicKey ?? null;
+  known.secrets = fact.secrets ?? [];
   known.presence = { kind: 'up' };
 }

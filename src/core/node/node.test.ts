@@ -113,7 +113,11 @@ describe('a task whose processes could not be ended', () => {
     const { at, id } = held();
     const free = at.submit();
     expect(at.stateOf(free)).toBe('PENDING');
-    expect(at.state.nodes.get('n1')?.drain).toEqual({ reason: `a process of ${id} cannot be killed`, by: 'runyard' });
+    expect(at.state.nodes.get('n1')?.drain).toEqual({
+      reason: `a process of ${id} cannot be killed`,
+      by: 'runyard',
+      deadlineAtMs: null,
+    });
   });
 
   it('is released by the very report that said so, when that names both', () => {
@@ -155,14 +159,17 @@ describe('a node that is drained', () => {
     const at = new Scenario();
     at.join('n1');
     const first = at.submit();
-    at.do({ kind: 'DrainNode', node: 'n1', reason: 'new disk', by: 'ada' });
+    at.do({ kind: 'DrainNode', node: 'n1', reason: 'new disk', by: 'ada', deadlineMs: null });
     const second = at.submit();
     expect(at.stateOf(first)).toBe('RUNNING');
     expect(at.stateOf(second)).toBe('PENDING');
     const node = at.state.nodes.get('n1');
-    expect(node && viewNode(node)).toMatchObject({ state: 'DRAINING', reason: 'new disk' });
+    expect(node && viewNode(at.state, node, { atMs: 0, nowMs: 0 })).toMatchObject({
+      state: 'DRAINING',
+      reason: 'new disk',
+    });
     at.report(at.key(first), exited(0));
-    expect(node && viewNode(node)).toMatchObject({ state: 'DRAINED' });
+    expect(node && viewNode(at.state, node, { atMs: 0, nowMs: 0 })).toMatchObject({ state: 'DRAINED' });
     at.do({ kind: 'ResumeNode', node: 'n1', by: 'ada' });
     expect(at.stateOf(second)).toBe('RUNNING');
   });
@@ -171,7 +178,8 @@ describe('a node that is drained', () => {
     const at = new Scenario();
     at.join('n1');
     at.do({ kind: 'ResumeNode', node: 'n1', by: 'ada' });
-    for (let time = 0; time < 2; time += 1) at.do({ kind: 'DrainNode', node: 'n1', reason: 'new disk', by: 'ada' });
+    for (let time = 0; time < 2; time += 1)
+      at.do({ kind: 'DrainNode', node: 'n1', reason: 'new disk', by: 'ada', deadlineMs: null });
     expect(at.kinds()).toEqual(['NodeJoined', 'NodeDrained']);
   });
 
@@ -179,7 +187,7 @@ describe('a node that is drained', () => {
     const at = new Scenario();
     at.join('n1');
     for (const kind of ['DrainNode', 'ResumeNode', 'RemoveNode'] as const) {
-      const refusal = at.refused({ kind, node: 'n9', reason: 'x', by: 'ada' });
+      const refusal = at.refused({ kind, node: 'n9', reason: 'x', by: 'ada', deadlineMs: null });
       expect(refusal).toMatchObject({ code: 'NOT_FOUND', hint: 'there are: n1' });
     }
   });

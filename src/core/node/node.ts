@@ -8,12 +8,37 @@ export interface Node {
   advertise: string;
   platform: string;
   version: string;
-  presence: { readonly kind: 'up' } | { readonly kind: 'down'; readonly sinceMs: number };
+  /** It joined over the network and holds a lease, which it must renew. Others stand still while nobody serves them. */
+  leased: boolean;
+  presence: Presence;
   /** No new work while set. */
-  drain: { readonly reason: string; readonly by: string } | null;
+  drain: Drain | null;
+  /** Agents that spoke for the node before, newest first: they may not come back. */
+  superseded: readonly string[];
   joinedAtMs: number;
+  /** What secrets are sealed to for it, base64; null where it can open none. */
+  publicKey: string | null;
+  /** Names of the secrets that stay on it. */
+  secrets: readonly string[];
   /** What is taken, by task key text. */
   readonly allocations: Map<string, NodeAllocation>;
+}
+
+/** Log time throughout. */
+export type Presence =
+  | { readonly kind: 'up' }
+  /** Silent since its lease ended: no new work, all else goes on. */
+  | { readonly kind: 'suspect'; readonly sinceMs: number }
+  /** Silent for longer than the grace, or declared so by a person: its work is decided on without it. */
+  | { readonly kind: 'lost'; readonly sinceMs: number }
+  /** Its agent left in good order. */
+  | { readonly kind: 'down'; readonly sinceMs: number };
+
+export interface Drain {
+  readonly reason: string;
+  readonly by: string;
+  /** Log time from which whatever is still there is stopped; null when it may end by itself. */
+  readonly deadlineAtMs: number | null;
 }
 
 export interface NodeAllocation {

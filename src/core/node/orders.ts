@@ -2,6 +2,7 @@ import type { Job, TaskKey } from '../job/job.ts';
 import type { orderNames } from '../job/lifecycle.ts';
 import type { JobSpec, WorkspaceRef } from '../job/spec.ts';
 import type { Settings } from '../profile/settings.ts';
+import { boxesFor } from '../secrets/openers.ts';
 import type { State } from '../state.ts';
 
 /** "For this attempt be at this step": level-triggered, so that a lost or repeated message changes nothing. */
@@ -29,6 +30,8 @@ export interface TaskOrder {
   readonly rendezvous: { readonly address: string; readonly port: number } | null;
   readonly owner: string;
   readonly project: string;
+  /** The secrets that it names, each sealed to the node, by name; the node keeps the others itself. */
+  readonly boxes: Readonly<Record<string, string>>;
 }
 
 /** Every order for a node, by task key text. */
@@ -36,14 +39,14 @@ export function ordersFor(state: State, node: string): ReadonlyMap<string, Order
   const orders = new Map<string, Order>();
   for (const key of state.nodes.get(node)?.allocations.keys() ?? []) {
     const [job] = key.split('.');
-    const order = orderFor(state.jobs.get(job ?? ''), key);
+    const order = orderFor(state, state.jobs.get(job ?? ''), key);
     if (order !== null) orders.set(key, order);
   }
   return orders;
 }
 
 /** What stands for one task now; null when nothing is to be done for it. */
-export function orderFor(job: Job | undefined, taskKey: string): Order | null {
+export function orderFor(state: State, job: Job | undefined, taskKey: string): Order | null {
   const [, index, rank, attempt] = taskKey.split('.').map(Number);
   if (job === undefined || index === undefined || rank === undefined) return null;
   const element = job.elements.get(index);
@@ -68,6 +71,7 @@ export function orderFor(job: Job | undefined, taskKey: string): Order | null {
       rendezvous: element.tasks.length > 1 ? rendezvousOf(first?.endpoint ?? null) : null,
       owner,
       project,
+      boxes: boxesFor(state, job, task.node),
     },
   };
 }

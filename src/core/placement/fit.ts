@@ -1,6 +1,7 @@
 import type { Allocation } from '../job/facts.ts';
 import { type FreeCapacity, freeCapacity, type Gpu, type Node } from '../node/node.ts';
 import type { Needs } from '../profile/settings.ts';
+import { type ClosedSecret, nothingClosed } from '../secrets/openers.ts';
 import { writeSize } from '../units.ts';
 
 /** Why a task does not go onto a node now, most lasting cause first. */
@@ -8,6 +9,7 @@ export type WhyNot =
   | { readonly kind: 'away' }
   | { readonly kind: 'draining' }
   | { readonly kind: 'labels'; readonly label: string }
+  | { readonly kind: 'secret'; readonly name: string }
   | {
       readonly kind: 'never';
       readonly what: 'GPUs' | 'cores' | 'memory';
@@ -23,10 +25,17 @@ export type WhyNot =
     };
 
 /** What the task would be given on this node, or why not. Pure. */
-export function fitOnNode(node: Node, needs: Needs, free: FreeCapacity = freeCapacity(node)): Allocation | WhyNot {
-  if (node.presence.kind === 'down') return { kind: 'away' };
+export function fitOnNode(
+  node: Node,
+  needs: Needs,
+  free: FreeCapacity = freeCapacity(node),
+  closed: ClosedSecret = nothingClosed,
+): Allocation | WhyNot {
+  if (node.presence.kind !== 'up') return { kind: 'away' };
   const lasting = neverFits(node, needs);
   if (lasting !== null) return lasting;
+  const secret = closed(node);
+  if (secret !== null) return { kind: 'secret', name: secret };
   if (node.drain !== null) return { kind: 'draining' };
   return takeFrom(node, needs, free);
 }

@@ -1,6 +1,8 @@
+import { QuotaRoom } from '../access/quota.ts';
 import type { Fact } from '../fact.ts';
 import type { Allocation } from '../job/facts.ts';
 import { elementCount, indexAt, type Job } from '../job/job.ts';
+import { closedSecrets } from '../secrets/openers.ts';
 import { isHeld, type State } from '../state.ts';
 import { Pool, Ranking } from './pool.ts';
 import { comesBefore } from './shape-queue.ts';
@@ -17,11 +19,12 @@ export function place(state: State, nowMs: number, limit: number): readonly Plac
   const shapes = [...state.derived.pending.shapes()].map((jobs) => new Candidates(state, jobs, nowMs));
   if (shapes.length === 0) return facts;
   const pool = new Pool(state);
+  const room = new QuotaRoom(state);
   while (facts.length < limit) {
     const best = bestOf(shapes);
     if (best === null) break;
     const { candidates, job, index, attempt } = best;
-    const tasks = candidates.take(job, pool);
+    const tasks = candidates.take(job, pool, room);
     if (tasks === null) {
       candidates.close();
       continue;
@@ -78,10 +81,15 @@ class Candidates {
     this.#head = null;
   }
 
-  /** Jobs of one shape need the same: what fits one fits all. */
-  take(job: Job, pool: Pool): readonly Allocation[] | null {
-    this.#ranking ??= new Ranking(pool, job.settings.resources, companyOf(this.#state, job));
-    return this.#ranking.take(job.settings.nodes);
+  /** Jobs of one shape need the same and are of one project: what fits one fits all. */
+  take(job: Job, pool: Pool, room: QuotaRoom): readonly Allocation[] | null {
+    this.#ranking ??= new Ranking(
+      pool,
+      job.settings.resources,
+      companyOf(this.#state, job),
+      closedSecrets(this.#state, job),
+    );
+    return this.#ranking.take(job.settings.nodes, (allocations) => room.take(job.project, allocations));
   }
 }
 
@@ -112,5 +120,17 @@ function* elementsOf(state: State, job: Job, nowMs: number): Generator<Candidate
 
 /** A job that must never run twice waits until nothing of the attempt before is left (`onNodeLoss: wait`). */
 export function waitsForRelease(state: State, job: Job, index: number): boolean {
-  return job.settings.onNodeLoss === 'wait' && isHeld(state.derived.held, `${job.id}.${index}.`);
+  const element = job.elements.get(index);
+  const isAsked = element?.kind === 'pending' && element.retryAsked;
+  return job.settings.onNodeLoss === 'wait' && !isAsked && isHeld(state.derived.held, `${job.id}.${index}.`);
+}
+
+/** The node that is away and must confirm that nothing of the attempt before is left; null when none must. */
+export function awaitedRelease(state: State, job: Job, index: number): string | null {
+  if (!waitsForRelease(state, job, index)) return null;
+  for (const { name, presence, allocations } of state.nodes.values()) {
+    if (presence.kind === 'up') continue;
+    for (const [task, { held }] of allocations) if (held && task.startsWith(`${job.id}.${index}.`)) return name;
+  }
+  return null;
 }

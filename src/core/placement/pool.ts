@@ -1,6 +1,7 @@
 import type { Allocation } from '../job/facts.ts';
 import { type FreeCapacity, freeCapacity, lessAllocation, type Node } from '../node/node.ts';
 import type { Needs, Spread } from '../profile/settings.ts';
+import type { ClosedSecret } from '../secrets/openers.ts';
 import type { State } from '../state.ts';
 import { fitOnNode, isAllocation } from './fit.ts';
 
@@ -51,13 +52,15 @@ export class Ranking {
   readonly #pool: Pool;
   readonly #needs: Needs;
   readonly #company: Company;
+  readonly #closed: ClosedSecret;
   readonly #ranked: Ranked[] = [];
   readonly #byName = new Map<string, Ranked>();
   #seen: number;
 
-  constructor(pool: Pool, needs: Needs, company: Company) {
+  constructor(pool: Pool, needs: Needs, company: Company, closed: ClosedSecret) {
     this.#pool = pool;
     this.#company = company;
+    this.#closed = closed;
     this.#needs = needs;
     this.#seen = pool.changes.length;
     for (const node of pool.nodes) {
@@ -69,16 +72,18 @@ export class Ranking {
     this.#ranked.sort(compare);
   }
 
-  /** Allocations on that many distinct nodes, given away; null when they do not fit together. */
-  take(nodes: number): readonly Allocation[] | null {
+  /** Allocations on that many distinct nodes, given away; null when they do not fit together, or are not granted. */
+  take(nodes: number, isGranted: (allocations: readonly Allocation[]) => boolean): readonly Allocation[] | null {
     this.#catchUp();
     if (this.#ranked.length < nodes) return null;
     const taken = this.#ranked.slice(0, nodes);
+    const allocations = taken.map(({ allocation }) => allocation);
+    if (!isGranted(allocations)) return null;
     for (const { node, allocation } of taken) {
       this.#company.replicas.set(node.name, (this.#company.replicas.get(node.name) ?? 0) + 1);
       this.#pool.give(node, allocation);
     }
-    return taken.map(({ allocation }) => allocation);
+    return allocations;
   }
 
   #catchUp(): void {
@@ -102,7 +107,7 @@ export class Ranking {
     const beside = spread === 'none' ? 0 : (replicas.get(node.name) ?? 0);
     if (spread === 'strict' && beside > 0) return null;
     const free = this.#pool.freeOn(node);
-    const allocation = fitOnNode(node, this.#needs, free);
+    const allocation = fitOnNode(node, this.#needs, free, this.#closed);
     return isAllocation(allocation) ? { node, allocation, score: score(node, free) + beside * crowding } : null;
   }
 

@@ -59,7 +59,7 @@ const cases: { readonly [Reason in WaitReason]: () => [Scenario, string, string]
   },
   draining: () => {
     const at = scenario(['n1']);
-    at.do({ kind: 'DrainNode', node: 'n1', reason: 'new disk', by: 'ada' });
+    at.do({ kind: 'DrainNode', node: 'n1', reason: 'new disk', by: 'ada', deadlineMs: null });
     return [at, at.submit(), 'the nodes that fit are being drained'];
   },
   'too-few-nodes': () => {

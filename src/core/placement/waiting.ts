@@ -1,7 +1,12 @@
+import { sumOf, type Usage, whyOverQuota } from '../access/quota.ts';
 import type { Element, Job } from '../job/job.ts';
 import { elementCount } from '../job/job.ts';
+import { awaitedNode } from '../node/loss.ts';
 import type { Needs } from '../profile/settings.ts';
-import type { Waiting } from '../reason.ts';
+import type { Waiting, WaitReason } from '../reason.ts';
+import { howToSet } from '../secrets/decide.ts';
+import { closedSecrets } from '../secrets/openers.ts';
+import { secretKey } from '../secrets/secret.ts';
 import type { State } from '../state.ts';
 import { describeDuration, writeSize } from '../units.ts';
 import { fitOnNode, isAllocation, type WhyNot } from './fit.ts';
@@ -13,6 +18,13 @@ export function whyWaiting(state: State, job: Job, nowMs: number): Waiting | nul
   if (job.outcome !== null) return null;
   const claimed = claimedNode(job);
   if (claimed !== null) return { reason: 'node-away', message: `placed on node ${claimed}, which is not connected` };
+  const lost = lostNode(state, job);
+  if (lost !== null) {
+    return {
+      reason: 'node-lost',
+      message: `node ${lost} is lost, and it waits for it (yard retry ${job.id} does not)`,
+    };
+  }
   if (job.cursor >= elementCount(job) && job.requeued.size === 0) return null;
   const backoff = backoffOf(job, nowMs);
   if (backoff !== null) return backoff;
@@ -22,7 +34,24 @@ export function whyWaiting(state: State, job: Job, nowMs: number): Waiting | nul
   if (most !== null && job.live >= most) {
     return { reason: 'array-limit', message: `runs ${job.live} at once, as many as it may` };
   }
-  return tooCrowded(state, job) ?? whyNotPlaced(state, job.settings.resources, job.settings.nodes);
+  const why = tooCrowded(state, job) ?? whyNotPlaced(state, job.settings.resources, job.settings.nodes, job);
+  return passing.has(why.reason) ? (heldByQuota(state, job) ?? why) : why;
+}
+
+/** What goes by when other work ends; anything else holds up the job whatever its project may use. */
+const passing: ReadonlySet<WaitReason> = new Set(['busy', 'spread', 'draining']);
+
+function heldByQuota(state: State, { project, settings }: Job): Waiting | null {
+  const { nodes, resources } = settings;
+  const message = whyOverQuota(state, project, usageOf(state, resources, nodes));
+  return message === null ? null : { reason: 'quota', message };
+}
+
+/** What so many tasks would take; of whole nodes, what the first ones that fit would give. */
+function usageOf(state: State, needs: Needs, nodes: number): Usage {
+  if (needs.gpus !== 'all') return { gpus: needs.gpus * nodes, cores: needs.cpus * nodes };
+  const fits = [...state.nodes.values()].map((node) => fitOnNode(node, needs)).filter(isAllocation);
+  return sumOf(fits.slice(0, nodes));
 }
 
 /** Under strict spread: there would be room, if it were not on nodes that have a replica already. */
@@ -30,7 +59,10 @@ function tooCrowded(state: State, job: Job): Waiting | null {
   const { spread, replicas } = companyOf(state, job);
   if (spread !== 'strict' || replicas.size === 0) return null;
   const { resources, nodes } = job.settings;
-  const fitting = [...state.nodes.values()].filter((node) => isAllocation(fitOnNode(node, resources)));
+  const closed = closedSecrets(state, job);
+  const fitting = [...state.nodes.values()].filter((node) =>
+    isAllocation(fitOnNode(node, resources, undefined, closed)),
+  );
   const open = fitting.filter((node) => !replicas.has(node.name)).length;
   if (fitting.length < nodes || open >= nodes) return null;
   const taken = fitting.length - open;
@@ -45,6 +77,15 @@ function claimedNode(job: Job): string | null {
   for (const element of job.elements.values()) {
     const task = element.kind === 'live' ? element.tasks.find((one) => one.step === 'claimed') : undefined;
     if (task !== undefined) return task.node;
+  }
+  return null;
+}
+
+function lostNode(state: State, job: Job): string | null {
+  if (job.settings.onNodeLoss !== 'wait') return null;
+  for (const index of job.elements.keys()) {
+    const node = awaitedNode(state, job, index);
+    if (node !== null) return node;
   }
   return null;
 }
@@ -71,9 +112,10 @@ function unconfirmedOf(state: State, job: Job): Waiting | null {
   return { reason: 'unconfirmed', message: `processes of ${left} may still run, and it must never run twice` };
 }
 
-/** Why these needs fit nowhere right now, by the node that comes nearest. */
-export function whyNotPlaced(state: State, needs: Needs, nodes: number): Waiting {
-  const fits = [...state.nodes.values()].map((node) => fitOnNode(node, needs));
+/** Why these needs, and the secrets of the work, fit nowhere right now, by the node that comes nearest. */
+export function whyNotPlaced(state: State, needs: Needs, nodes: number, work: Pick<Job, 'project' | 'spec'>): Waiting {
+  const closed = closedSecrets(state, work);
+  const fits = [...state.nodes.values()].map((node) => fitOnNode(node, needs, undefined, closed));
   const reasons = fits.filter((fit) => !isAllocation(fit)) as WhyNot[];
   const connected = reasons.filter((why) => why.kind !== 'away');
   if (fits.length === reasons.length && connected.length === 0) {
@@ -82,6 +124,8 @@ export function whyNotPlaced(state: State, needs: Needs, nodes: number): Waiting
   const open = fits.length - reasons.length;
   if (open >= nodes) return { reason: 'busy', message: 'is about to be placed' };
   const possible = open + reasons.filter((why) => why.kind === 'busy' || why.kind === 'draining').length;
+  const secret = connected.find((why) => why.kind === 'secret');
+  if (secret !== undefined && possible < nodes) return closedTo(state, work.project, secret.name);
   if (nodes > 1 && possible < nodes) {
     return { reason: 'too-few-nodes', message: `needs ${nodes} nodes at once, ${possible} could take it` };
   }
@@ -103,6 +147,11 @@ export function whyNotPlaced(state: State, needs: Needs, nodes: number): Waiting
   const label = connected.find((why) => why.kind === 'labels');
   if (label !== undefined) return { reason: 'no-fit', message: `no node has the label ${label.label}` };
   return { reason: 'busy', message: 'is about to be placed' };
+}
+
+function closedTo(state: State, project: string, name: string): Waiting {
+  const why = state.secrets.has(secretKey(project, name)) ? 'no ready node can open' : 'is not set any more';
+  return { reason: 'secret', message: `needs secret ${name}, which ${why}: ${howToSet(project, name)}` };
 }
 
 function most<Kind extends 'busy' | 'never'>(

@@ -1,13 +1,17 @@
 import type { Job } from '../job/job.ts';
+import { isLost } from '../node/loss.ts';
 import { isSuccess, type Outcome } from '../reason.ts';
 import type { State } from '../state.ts';
 import type { Replica, Service } from './service.ts';
+
+/** `lost`: a task of it went with its node, and may still run there. */
+export type ReplicaChange = 'submitted' | 'changed' | 'lost' | 'gone';
 
 /**
  * Folds what a fact about a replica's job means for its service: it came, changed, or is gone. Jobs of a service of the
  * same name that was removed before are none of its replicas.
  */
-export function evolveReplica(state: State, job: Job, change: 'submitted' | 'changed' | 'gone', nowMs: number): void {
+export function evolveReplica(state: State, job: Job, change: ReplicaChange, nowMs: number): void {
   const service = job.service === null ? undefined : state.services.get(job.service.name);
   if (service === undefined || job.service === null) return;
   if (change === 'submitted') {
@@ -21,6 +25,8 @@ export function evolveReplica(state: State, job: Job, change: 'submitted' | 'cha
       stopping: false,
       dismissed: false,
       ended: false,
+      moving: false,
+      away: false,
       reason: null,
     });
   }
@@ -28,8 +34,9 @@ export function evolveReplica(state: State, job: Job, change: 'submitted' | 'cha
   if (replica === undefined) return;
   state.derived.servicesDue.add(service.name);
   if (change === 'gone') service.replicas.delete(job.id);
-  if (change !== 'changed') return;
-  noteReadiness(replica, job, nowMs);
+  if (change === 'submitted' || change === 'gone') return;
+  replica.away ||= change === 'lost';
+  noteReadiness(state, replica, job, nowMs);
   if (job.outcome !== null && !replica.ended) noteEnd(service, replica, job, job.outcome);
 }
 
@@ -37,14 +44,16 @@ export function evolveReplica(state: State, job: Job, change: 'submitted' | 'cha
  * A replica is ready when every task of it is; one that is being stopped is not. One that ends by itself may have
  * another attempt: it is on its way out only once a person or its service stopped it, or its job has ended.
  */
-function noteReadiness(replica: Replica, job: Job, nowMs: number): void {
+function noteReadiness(state: State, replica: Replica, job: Job, nowMs: number): void {
   const element = job.elements.get(0);
   const live = element?.kind === 'live' ? element : null;
   const tasks = live?.tasks ?? [];
-  const isReady = live !== null && live.verdict === null && tasks.length > 0 && tasks.every((task) => task.ready);
+  const isUp = tasks.length > 0 && tasks.every((task) => task.ready === true && !isLost(state, task.node));
+  const isReady = live !== null && live.verdict === null && isUp;
   replica.stopping ||= live?.stopAsked === true || job.outcome !== null;
   replica.readySinceMs = isReady && !replica.stopping ? (replica.readySinceMs ?? nowMs) : null;
   replica.wasReady ||= replica.readySinceMs !== null;
+  replica.moving = tasks.some((task) => state.nodes.get(task.node)?.drain?.deadlineAtMs != null);
   replica.reason = tasks.find((task) => task.ready !== true)?.notReady ?? null;
 }
 

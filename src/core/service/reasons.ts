@@ -63,10 +63,13 @@ const lacksCapacity: Readonly<Record<WaitReason, boolean>> = {
   draining: true,
   'too-few-nodes': true,
   spread: true,
+  quota: true,
   'array-limit': false,
   backoff: false,
   unconfirmed: false,
   'node-away': false,
+  'node-lost': false,
+  secret: false,
 };
 
 /** As people read it beside the replica: `not ready: startup 60 of 60, port 41873 refused`. */

@@ -63,6 +63,10 @@ export interface Replica {
   dismissed: boolean;
   /** Its job has ended, yet processes of it may still live: it counts until none does. */
   ended: boolean;
+  /** Its node must be empty soon: it is replaced elsewhere, and then stopped. */
+  moving: boolean;
+  /** A copy of it may live on a lost node until that is back. It takes nobody's place meanwhile. */
+  away: boolean;
   /** Why it is not ready, as last told. */
   reason: string | null;
 }

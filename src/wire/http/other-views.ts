@@ -15,6 +15,8 @@ export const nodeView = z.object({
   id: text,
   state: z.enum(nodeStates),
   reason: text.nullable(),
+  leased: z.boolean(),
+  drainDeadlineAt: isoTime.nullable(),
   cpus: z.number().min(0),
   memoryMiB: count,
   gpus: z.array(gpu),
@@ -25,6 +27,7 @@ export const nodeView = z.object({
   platform: text,
   version: text,
   agentRunning: z.boolean(),
+  heardAt: isoTime.nullable(),
 });
 
 export const eventView = z.object({
