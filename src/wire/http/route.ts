@@ -37,6 +37,11 @@ export type Answer =
   /** Becomes a WebSocket. */
   | { readonly kind: 'socket' };
 
+/** `/v1/jobs/{id}` has the parameter `id`. */
+export type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamsOf<Rest>
+  : never;
+
 /** What a request's query becomes once read. */
 export type QueryOf<R extends Route> = R extends { readonly query: infer Q extends z.ZodObject } ? z.output<Q> : object;
 export type BodyOf<R extends Route> = R extends { readonly body: infer B extends z.ZodType } ? z.output<B> : undefined;
