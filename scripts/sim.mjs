@@ -1,32 +1,92 @@
-// Runs the simulator: many seeds, or one of them again with its trace.
+// Runs the simulator: many seeds, or one of them again with its trace; or deliberate faults, each of which it must find.
 //
 //   npm run sim -- --seeds 1000        npm run sim -- --minutes 10        npm run sim -- --seed 42
+//   npm run sim -- --mutations         npm run sim -- --mutations "no backoff"
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { mutations } from './mutations.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const { runSimulator } = await loadSimulator();
+const [first, ...more] = process.argv.slice(2);
 
-process.exitCode = await runSimulator(process.argv.slice(2), {
-  // Node runs this once no promise is left that could settle, which is just what the simulator waits for.
-  drain: () => new Promise((resolve) => process.nextTick(resolve)),
-  print: (line) => console.log(line),
-  elapsedMs: () => performance.now(),
-});
+process.exitCode = first === '--mutations' ? await findMutations(more) : await simulate(process.argv.slice(2));
 
-/** Node 20 reads no TypeScript, so it is bundled first. */
-async function loadSimulator() {
+async function simulate(words, { mutation = null, print = (line) => console.log(line) } = {}) {
+  const { runSimulator } = await loadSimulator(mutation);
+  return runSimulator(words, {
+    // Node runs this once no promise is left that could settle, which is just what the simulator waits for.
+    drain: () => new Promise((resolve) => process.nextTick(resolve)),
+    print,
+    elapsedMs: () => performance.now(),
+  });
+}
+
+/** Returns the exit code: 0 only when each was found. `--within N` says in how many seeds. */
+async function findMutations(words) {
+  const at = words.indexOf('--within');
+  const within = at < 0 ? 400 : Number(words[at + 1]);
+  const names = words.filter((_, position) => at < 0 || (position !== at && position !== at + 1));
+  const wanted = names.length === 0 ? mutations : mutations.filter(({ name }) => names.includes(name));
+  if (wanted.length === 0) throw new Error(`no mutation is called ${names.join(', ')}`);
+  let found = 0;
+  for (const mutation of wanted) {
+    const report = await findMutation(mutation, within);
+    if (report === null) console.log(`NOT FOUND in ${within} seeds: ${mutation.name}`);
+    else console.log(`found at seed ${String(report.seed).padStart(3)}: ${mutation.name}  (${report.said})`);
+    if (report !== null) found += 1;
+  }
+  console.log(`${found} of ${wanted.length} deliberate faults found`);
+  return found === wanted.length ? 0 : 1;
+}
+
+async function findMutation(mutation, within) {
+  const said = [];
+  const { runSimulator } = await loadSimulator(mutation);
+  const drain = () => new Promise((resolve) => process.nextTick(resolve));
+  const io = { drain, print: (line) => said.push(line), elapsedMs: () => performance.now() };
+  for (let seed = 1; seed <= within; seed += 1) {
+    said.length = 0;
+    const words = ['--seeds', '1', '--from', String(seed), ...(mutation.services ? ['--services'] : [])];
+    if ((await runSimulator(words, io)) !== 0) return { seed, said: shorten(said[0] ?? '') };
+  }
+  return null;
+}
+
+/** What a violation says, in one line of a terminal. */
+function shorten(line) {
+  const text = line.replace(/^seed \d+: /, '').split('\n', 1)[0];
+  return text.length > 90 ? `${text.slice(0, 89)}…` : text;
+}
+
+/** Node 20 reads no TypeScript, so it is bundled first; a mutation is laid over the file that it names. */
+async function loadSimulator(mutation) {
   const scratch = mkdtempSync(join(tmpdir(), 'runyard-sim-'));
   try {
     const outfile = join(scratch, 'sim.mjs');
     const entryPoints = [join(root, 'src/sim/main.ts')];
-    await build({ entryPoints, outfile, bundle: true, format: 'esm', platform: 'node', logLevel: 'error' });
+    const plugins = mutation === null ? [] : [mutating(mutation)];
+    await build({ entryPoints, outfile, bundle: true, format: 'esm', platform: 'node', logLevel: 'error', plugins });
     return await import(pathToFileURL(outfile).href);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+function mutating({ name, file, find, replace }) {
+  const path = join(root, file);
+  return {
+    name: 'mutation',
+    setup(context) {
+      context.onLoad({ filter: /\.ts$/ }, (args) => {
+        if (args.path !== path) return null;
+        const text = readFileSync(path, 'utf8');
+        if (text.split(find).length !== 2) throw new Error(`mutation "${name}": its text stands not once in ${file}`);
+        return { contents: text.replace(find, () => replace), loader: 'ts' };
+      });
+    },
+  };
 }

@@ -1,0 +1,147 @@
+/**
+ * Deliberate faults, each of which the simulator must find: whoever cannot see these would not see a true one either.
+ * `find` stands exactly once in the file. `services` says that people must meddle with services for it to show.
+ */
+export const mutations = [
+  {
+    name: 'claim not taken',
+    file: 'src/agent/adopt.ts',
+    find: "if (await takeClaim(place, nonce)) return { kind: 'agent' };",
+    replace: "return { kind: 'agent' };",
+  },
+  {
+    name: 'dead shim taken to be alive',
+    file: 'src/agent/adopt.ts',
+    find: 'isAlive: await host.processes.isAlive(claim.shim)',
+    replace: 'isAlive: true',
+  },
+  {
+    name: 'boot id not looked at',
+    file: 'src/agent/adopt.ts',
+    find: "  if (start.bootId !== bootId) return { kind: 'rebooted' };\n",
+    replace: '',
+  },
+  {
+    name: 'fencing off: reports of an older attempt accepted',
+    file: 'src/core/job/job.ts',
+    find: "if (element?.kind !== 'live' || element.attempt !== key.attempt) return null;",
+    replace: "if (element?.kind !== 'live') return null;",
+  },
+  {
+    name: 'order never taken back',
+    file: 'src/control/order-feed.ts',
+    find: 'const keys = [...this.#known.values()].filter((key) => key.job === job && key.index === index);',
+    replace: 'const keys: TaskKey[] = [];',
+  },
+  {
+    name: 'begun attempts ordered as new',
+    file: 'src/core/node/orders.ts',
+    find: 'begun: task.begun,',
+    replace: 'begun: false,',
+  },
+  {
+    name: 'state kept after a failed commit',
+    file: 'src/control/control-plane.ts',
+    find: 'await this.#reload().catch((fault: unknown) => this.#onFault(fault));',
+    replace: '',
+  },
+  {
+    name: 'idempotency keys forgotten',
+    file: 'src/control/decide-batch.ts',
+    find: 'if (idempotencyKey !== undefined) keep.push({',
+    replace: 'if (idempotencyKey === "") keep.push({',
+  },
+  {
+    name: 'devices given away twice',
+    file: 'src/core/node/node.ts',
+    find: 'for (const device of allocation.devices) taken.add(device);',
+    replace: '',
+  },
+  {
+    name: 'devices given back before the processes are gone',
+    file: 'src/core/evolve.ts',
+    find: '{ ...allocation, held: true }',
+    replace: '{ ...allocation, held: false }',
+  },
+  {
+    name: 'tree taken to be gone after the warning',
+    file: 'src/agent/stop-ladder.ts',
+    find: "if (emptyLooks === 2) return 'gone';",
+    replace: "if (emptyLooks === 2 || stage.kind === 'warned') return 'gone';",
+  },
+  {
+    name: 'second attempt though the first may live (onNodeLoss: wait)',
+    file: 'src/core/placement/place.ts',
+    find: "return job.settings.onNodeLoss === 'wait' && isHeld(",
+    replace: 'return job.id === "" && isHeld(',
+  },
+  {
+    name: 'news told again and again',
+    file: 'src/core/job/decide-report.ts',
+    find: 'return stands.started;',
+    replace: 'return false;',
+  },
+  {
+    name: 'restart counters not persisted',
+    file: 'src/agent/supervision/journal.ts',
+    find: 'return JSON.parse(new TextDecoder().decode(bytes)) as Supervision;',
+    replace: 'return { ...(JSON.parse(new TextDecoder().decode(bytes)) as Supervision), history: freshHistory };',
+    services: true,
+  },
+  {
+    name: 'no backoff',
+    file: 'src/core/supervision/restart.ts',
+    find: 'const delayMs = backoffMs(policy, history.endsInRow, `${at.seed}.${restarts}`);',
+    replace: 'const delayMs = 0;',
+    services: true,
+  },
+  {
+    name: 'given up one failure too late',
+    file: 'src/core/supervision/restart.ts',
+    find: 'history.failures >= giveUp.failures',
+    replace: 'history.failures > giveUp.failures',
+    services: true,
+  },
+  {
+    name: 'one wrong liveness answer is enough',
+    file: 'src/core/supervision/probe.ts',
+    find: 'if (livenessFailures < probe.failures) return { ...health, livenessFailures };',
+    replace: '',
+    services: true,
+  },
+  {
+    name: 'readiness inherited by the next run',
+    file: 'src/core/supervision/probe.ts',
+    find: 'ready: started && probes.readiness === null,',
+    replace: 'ready: started,',
+    services: true,
+  },
+  {
+    name: 'old replica dismissed before its successor is ready',
+    file: 'src/core/service/plan.ts',
+    find: 'superfluous(others, wanted - maxUnavailable - updated, isUp)',
+    replace: 'superfluous(others, wanted - maxUnavailable - current.length, isUp)',
+    services: true,
+  },
+  {
+    name: 'surge that does not count what is stopping',
+    file: 'src/core/service/plan.ts',
+    find: 'const room = wanted + maxSurge - all.length;',
+    replace: 'const room = wanted + maxSurge - active.length;',
+    services: true,
+  },
+  {
+    name: 'minReady not waited for',
+    file: 'src/core/service/plan.ts',
+    find: 'return replica.readySinceMs !== null && nowMs - replica.readySinceMs >= minReadyMs;',
+    replace: 'return replica.readySinceMs !== null && minReadyMs >= 0 && nowMs >= 0;',
+    services: true,
+  },
+  {
+    name: 'endpoints of replicas that are not ready',
+    file: 'src/core/service/view.ts',
+    find: 'if (!replica.ready || replica.stopping) return [];',
+    replace: 'if (replica.stopping) return [];',
+    services: true,
+  },
+];
