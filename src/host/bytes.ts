@@ -4,6 +4,8 @@ export interface Digests {
   sha256(bytes: Uint8Array): string;
   /** Hash of a whole file, read as a stream; null when absent. */
   sha256File(path: string): Promise<{ hash: string; sizeBytes: number } | null>;
+  /** Compares two texts in a time that tells nothing of where they differ; for digests of secrets. */
+  timingSafeEqual(a: string, b: string): boolean;
 }
 
 export interface Compression {

@@ -50,6 +50,7 @@ export function createVirtualHost(options: VirtualHostOptions): Host {
     network: createVirtualNetwork({ incarnation, machine, latencyMs }),
     digests: {
       sha256: virtualHash,
+      timingSafeEqual: Object.is,
       sha256File: (path) =>
         incarnation.call(latencyMs(), () => {
           const bytes = (path.startsWith('/shared/') ? sharedDisk : machine.disk).read(path);

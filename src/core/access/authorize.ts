@@ -22,21 +22,28 @@ export function authorize(state: State, actor: Principal, command: Command, nowM
 }
 
 /** Work as far as it matters for who may see or change it. */
-export interface Owned {
+export interface Work {
   readonly project: string;
   readonly owner: string;
+  /** `job digits-k3f9q2`, for people. */
+  readonly what: string;
 }
 
-/** True when they may do that with work of this project and owner; what is asked of no work needs none. */
-export function may(state: State, actor: Principal, action: Action, work?: Owned): boolean {
-  if (actor.kind === 'local') return true;
-  if (actor.kind === 'node') return false;
+/**
+ * The same for what is done without a command: work is looked at, or a command is run beside it. What is asked of no
+ * work (`read-audit`) needs none.
+ */
+export function authorizeAction(state: State, actor: Principal, action: Action, work?: Work): Refusal | null {
+  if (actor.kind === 'local') return null;
+  if (actor.kind === 'node') return forbidden('no node can do that');
   const token = tokenOf(state, actor);
-  if (token === null) return false;
+  if (token === null) return unauthorized('the token is not valid any more');
+  if (token.admin) return null;
   const permission: Permission = actions[action];
-  if (permission.of === 'installation') return token.admin;
-  if (work === undefined || !('role' in permission)) return token.admin;
-  return isAtLeast(roleIn(state, actor, work.project), roleFor(permission, work.owner === actor.name));
+  if (work === undefined || !('others' in permission)) {
+    return forbidden('only an administrator of the installation can do that');
+  }
+  return needOverWork(state, actor, work, permission);
 }
 
 /** True when they may see what belongs to this project. */
@@ -107,7 +114,7 @@ function authorizeUser(state: State, asking: Asking, permission: Permission, com
     case 'job': {
       const job = 'job' in command ? state.jobs.get(command.job) : undefined;
       if (job === undefined) return null;
-      return needOverWork(state, asking, { ...job, what: `job ${job.id}` }, permission);
+      return needOverWork(state, asking.actor, { ...job, what: `job ${job.id}` }, permission);
     }
     case 'service':
       return authorizeService(state, asking, command, permission);
@@ -132,7 +139,7 @@ function authorizeService(
   if (isApply && !mayRead(state, asking.actor, service.project)) {
     return forbidden(`another project has a service ${JSON.stringify(name)} already`, 'give it another name');
   }
-  return needOverWork(state, asking, { ...service, what: `service ${name}` }, permission);
+  return needOverWork(state, asking.actor, { ...service, what: `service ${name}` }, permission);
 }
 
 /** One's own tokens are one's own affair, as long as they give no more than the token that they are made with. */
@@ -168,8 +175,8 @@ function needRole(state: State, { actor }: Asking, project: string, role: Role):
 
 function needOverWork(
   state: State,
-  { actor }: Asking,
-  work: Owned & { readonly what: string },
+  actor: UserPrincipal,
+  work: Work,
   permission: Extract<Permission, { of: 'job' | 'service' }>,
 ): Refusal | null {
   const has = roleIn(state, actor, work.project);

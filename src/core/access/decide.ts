@@ -72,7 +72,8 @@ function removeProject(state: State, { project, by }: Command<'RemoveProject'>):
   const services = [...state.services.values()].filter((one) => one.project === project).length;
   const jobs = [...state.jobs.values()].filter((one) => one.project === project && one.outcome === null).length;
   if (jobs + services > 0) {
-    return refuse('WRONG_STATE', `project ${project} has ${jobs} jobs that have not ended and ${services} services`, {
+    const left = `${jobs} jobs that have not ended, and ${services} services`;
+    return refuse('WRONG_STATE', `project ${project} has ${left}`, {
       hint: `yard jobs --project ${project}`,
     });
   }

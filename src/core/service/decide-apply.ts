@@ -1,3 +1,4 @@
+import { checkProject } from '../access/decide.ts';
 import type { DecideContext, Decision } from '../decide.ts';
 import type { Fact } from '../fact.ts';
 import { checkName, checkSettings, checkSpec } from '../job/check-spec.ts';
@@ -5,6 +6,7 @@ import { checkTogether } from '../job/check-together.ts';
 import { profileLayersOf } from '../profile/decide.ts';
 import { mergeSettings, type Settings } from '../profile/settings.ts';
 import { isRefusal, type Refusal, refuse } from '../refusal.ts';
+import { checkSecretsSet } from '../secrets/decide.ts';
 import type { State } from '../state.ts';
 import type { ServiceCommand } from './command.ts';
 import { mostReplicas, openRollout, type Revision, type Service } from './service.ts';
@@ -17,10 +19,11 @@ export function applyService(state: State, command: ApplyService, context: Decid
   if (isRefusal(named)) return named;
   const asService = { origin: 'built-in', values: { kind: 'service' } } as const;
   const { settings, origins } = mergeSettings([asService, ...named, ...command.layers]);
-  const wrong = checkApply(command, settings, context);
+  const wrong = checkApply(state, command, settings, context) ?? checkSecretsSet(state, command.project, command.spec);
   if (wrong !== null) return wrong;
   const { spec, source, profile, workspace, project, owner } = command;
   const known = state.services.get(spec.name);
+  if (known !== undefined && known.project !== project) return otherProject(known, project);
   const desired = settings.replicas ?? known?.desired ?? 1;
   const number = known === undefined ? 1 : nextRevision(known);
   const revision: Revision = { number, spec, source, settings, origins, profile, workspace };
@@ -39,10 +42,19 @@ export function applyService(state: State, command: ApplyService, context: Decid
   };
 }
 
-function checkApply(command: ApplyService, settings: Settings, context: DecideContext): Refusal | null {
+/** A name is a service's in all projects; it stays in the one it was first applied to. */
+function otherProject({ name, project: has }: Service, project: string): Refusal {
+  return refuse('WRONG_STATE', `service ${name} is of project ${has}, and was applied to ${project}`, {
+    path: 'project',
+    hint: `apply it with --project ${has}, or give this one another name`,
+  });
+}
+
+function checkApply(state: State, command: ApplyService, settings: Settings, context: DecideContext): Refusal | null {
   const wrong =
     checkSpec(command.spec) ??
     checkName(command.project, 'project') ??
+    checkProject(state, command.project) ??
     checkSettings(settings) ??
     checkTogether(command.spec, settings) ??
     checkReplicas(settings.replicas ?? 1);

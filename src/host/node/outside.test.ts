@@ -37,6 +37,12 @@ describe('digests, chance and the machine', () => {
     const digests = createNodeDigests();
     expect(digests.sha256(new Uint8Array())).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
     expect(await digests.sha256File('/nowhere/at/all')).toBeNull();
+    expect(['ab', 'ac', 'abc', ''].map((one) => digests.timingSafeEqual('ab', one))).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it('draws bytes that differ and fractions below one', () => {

@@ -11,7 +11,7 @@ import { virtualHash } from '../virtual-hash.ts';
 import { checkers } from './all.ts';
 import { check } from './checker.ts';
 
-const digests = { sha256: virtualHash, sha256File: () => Promise.resolve(null) };
+const digests = { sha256: virtualHash, sha256File: () => Promise.resolve(null), timingSafeEqual: Object.is };
 const key = { job: 'a-1', index: 0, rank: 0, attempt: 1 };
 const attempt = 'a-1.0.0.1';
 

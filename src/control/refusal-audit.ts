@@ -1,0 +1,77 @@
+import type { RecordRefusal } from '../core/access/command.ts';
+import type { Principal } from '../core/access/principal.ts';
+import type { Command } from '../core/command.ts';
+import type { Refusal } from '../core/refusal.ts';
+
+/** An attempt that was refused. */
+export type RefusedAttempt = Omit<RecordRefusal, 'kind' | 'times'>;
+
+const quietMs = 60_000;
+
+/**
+ * Which refused attempts become facts: the first of each sort (who, what, which code) at once, those of the next minute
+ * together with the first one after it. Whoever tries a million times writes one fact a minute (R4.31).
+ */
+export class RefusalAudit {
+  readonly #seen = new Map<string, { last: RefusedAttempt; sinceMs: number; times: number }>();
+
+  /** What is to be recorded now, this attempt and others that waited for their minute to end. */
+  note(attempt: RefusedAttempt, nowMs: number): readonly RecordRefusal[] {
+    const key = JSON.stringify([attempt.who, attempt.action, attempt.code]);
+    const known = this.#seen.get(key);
+    if (known !== undefined) {
+      known.times += 1;
+      known.last = attempt;
+      return this.#due(nowMs);
+    }
+    this.#seen.set(key, { last: attempt, sinceMs: nowMs, times: 0 });
+    return [{ kind: 'RecordRefusal', ...attempt, times: 1 }, ...this.#due(nowMs)];
+  }
+
+  /** Whatever has not been recorded yet, for the end. */
+  rest(): readonly RecordRefusal[] {
+    return this.#due(Number.POSITIVE_INFINITY);
+  }
+
+  #due(nowMs: number): readonly RecordRefusal[] {
+    const due: RecordRefusal[] = [];
+    for (const [key, one] of this.#seen) {
+      if (nowMs - one.sinceMs < quietMs) continue;
+      if (one.times === 0) {
+        this.#seen.delete(key);
+        continue;
+      }
+      due.push({ kind: 'RecordRefusal', ...one.last, times: one.times });
+      one.sinceMs = nowMs;
+      one.times = 0;
+    }
+    return due;
+  }
+}
+
+/** The attempt behind a refusal that belongs into the audit; null for one that says nothing of who may do what. */
+export function attemptOf(actor: Principal | undefined, command: Command, refusal: Refusal): RefusedAttempt | null {
+  const { code } = refusal;
+  if (actor === undefined || actor.kind === 'local') return null;
+  if (code !== 'FORBIDDEN' && code !== 'NOT_ASSIGNED' && code !== 'UNAUTHORIZED') return null;
+  return { who: whoOf(actor), action: command.kind, subject: subjectOf(command), code };
+}
+
+/** `user ada`, `node n1`. */
+export function whoOf(actor: Principal): string {
+  return `${actor.kind} ${actor.name}`;
+}
+
+function subjectOf(command: Command): string | null {
+  switch (command.kind) {
+    case 'NodeReport':
+      return [...new Set(command.events.map(({ job }) => job))].slice(0, 3).join(', ') || null;
+    case 'ApplyService':
+    case 'SubmitJob':
+      return command.spec.name;
+    default: {
+      const named = command as { job?: string; service?: string; node?: string; project?: string; token?: string };
+      return named.job ?? named.service ?? named.node ?? named.project ?? named.token ?? null;
+    }
+  }
+}
