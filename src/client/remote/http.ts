@@ -44,6 +44,8 @@ export type Request<Name extends RouteName> = ParamsPart<Routes[Name]> &
     readonly idempotencyKey?: string | undefined;
     /** The last event that arrived of a stream. */
     readonly lastEventId?: string | null;
+    /** Of bytes that came in part: what is wanted begins here. */
+    readonly rangeFromBytes?: number;
     /** Goes on asking until its signal aborts. */
     readonly endless?: boolean;
   };
@@ -159,12 +161,13 @@ const passing: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 function outgoingOf<Name extends RouteName>({ http, host }: Parts, name: Name, request: Request<Name>): Outgoing {
   const route: Route = routes[name];
   const { token } = http.address;
-  const { body, signal, lastEventId = null } = request;
+  const { body, signal, lastEventId = null, rangeFromBytes = 0 } = request;
   const isBytes = route.body !== undefined && 'bytes' in route.body;
   const headers = {
     accept: route.answer.kind === 'events' ? 'text/event-stream' : '*/*',
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     ...(route.method === 'GET' ? {} : { 'idempotency-key': request.idempotencyKey ?? drawKey(host) }),
+    ...(rangeFromBytes === 0 ? {} : { range: `bytes=${rangeFromBytes}-` }),
     ...(lastEventId === null ? {} : { 'last-event-id': lastEventId }),
     ...(body === undefined ? {} : { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
   };

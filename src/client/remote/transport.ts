@@ -91,13 +91,18 @@ function silence(idleMs: number): Error {
 const mostAnswerBytes = 256 * 1024 * 1024;
 
 /** A whole body as text. */
-export async function readText({ body }: Incoming): Promise<string> {
-  const parts: Buffer[] = [];
+export async function readText(incoming: Incoming): Promise<string> {
+  return new TextDecoder().decode(await readBytes(incoming));
+}
+
+/** A whole body, for answers that are small by their nature. */
+export async function readBytes({ body }: Incoming): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
   let sizeBytes = 0;
-  for await (const part of body as AsyncIterable<Buffer>) {
+  for await (const part of body as AsyncIterable<Uint8Array>) {
     sizeBytes += part.length;
     if (sizeBytes > mostAnswerBytes) throw new Error(`an answer of more than ${mostAnswerBytes} bytes`);
     parts.push(part);
   }
-  return Buffer.concat(parts).toString('utf8');
+  return new Uint8Array(Buffer.concat(parts));
 }

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { closeSync, createReadStream, fstatSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import type { BlobHash, StoredFile } from '../../blobs/blob-store.ts';
+import { toHex } from '../../blobs/hex.ts';
+import type { StorageHost } from '../../blobs/storage-host.ts';
+import { refuse } from '../../core/refusal.ts';
+import { HostError } from '../../host/files.ts';
+import { openRegular } from '../../host/node/file-reads.ts';
+import { toFileStat } from '../../host/node/file-stat.ts';
+import { toHostError } from '../../host/node/system-error.ts';
+import { RefusalError } from '../refusal-error.ts';
+import type { Http } from './http.ts';
+
+interface Place {
+  readonly http: Http;
+  readonly host: StorageHost;
+  readonly temporary: string;
+  readonly missing: (hash: BlobHash) => Promise<boolean>;
+}
+
+const pieceBytes = 1024 * 1024;
+const tries = 3;
+
+/**
+ * Stores a file's content at the server, read twice and never held: once for its name, once to be sent. One that changes
+ * between the two is refused there and read again; one that never holds still is copied first.
+ */
+export async function uploadFile(place: Place, path: string): Promise<StoredFile> {
+  for (let attempt = 0; attempt < tries; attempt += 1) {
+    try {
+      return await uploadOpened(place, path);
+    } catch (error) {
+      if (!(error instanceof RefusalError && error.code === 'BAD_VALUE' && error.path === 'hash')) throw error;
+    }
+  }
+  return uploadCopy(place, path);
+}
+
+async function uploadCopy(place: Place, path: string): Promise<StoredFile> {
+  const { host, temporary } = place;
+  await host.files.makeDirectory(temporary, { mode: 0o700 });
+  const copy = `${temporary}/${toHex(host.chance.bytes(16))}`;
+  try {
+    const { before, after } = await host.files.copyFile(path, copy, { mode: 0o600 });
+    return { ...(await uploadOpened(place, copy)), before, after };
+  } finally {
+    await host.files.remove(copy);
+  }
+}
+
+async function uploadOpened({ http, missing }: Place, path: string): Promise<StoredFile> {
+  const opened = openRegular(path);
+  if (opened === null) throw new HostError('ENOENT', `nothing to store at ${path}`, path);
+  if (opened.kind === 'refused') {
+    const code = opened.what === 'link' ? 'ELOOP' : 'EINVAL';
+    throw new HostError(code, `expected a regular file at ${path}, found a ${opened.what}`, path);
+  }
+  const { fd } = opened;
+  try {
+    const before = toFileStat(fstatSync(fd));
+    const { hash, sizeBytes } = await hashOpened(fd, path);
+    const isNew = await missing(hash);
+    if (isNew) {
+      const body = { sizeBytes, open: () => Readable.from(promised(fd, sizeBytes), { objectMode: false }) };
+      await http.call('putBlob', { params: { hash }, body });
+    }
+    return { hash, sizeBytes, isNew, before, after: toFileStat(fstatSync(fd)) };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function hashOpened(fd: number, path: string): Promise<{ hash: BlobHash; sizeBytes: number }> {
+  const digest = createHash('sha256');
+  let sizeBytes = 0;
+  try {
+    for await (const part of readOpened(fd) as AsyncIterable<Uint8Array>) {
+      digest.update(part);
+      sizeBytes += part.length;
+    }
+  } catch (error) {
+    throw toHostError(error, path);
+  }
+  return { hash: digest.digest('hex'), sizeBytes };
+}
+
+function readOpened(fd: number) {
+  return createReadStream('', { fd, autoClose: false, start: 0, highWaterMark: pieceBytes });
+}
+
+/** Exactly as many bytes as were promised: of a file that became shorter the server would wait for the rest. */
+async function* promised(fd: number, sizeBytes: number): AsyncGenerator<Uint8Array> {
+  let leftBytes = sizeBytes;
+  if (leftBytes === 0) return;
+  for await (const part of readOpened(fd) as AsyncIterable<Uint8Array>) {
+    yield part.subarray(0, leftBytes);
+    leftBytes -= Math.min(leftBytes, part.length);
+    if (leftBytes === 0) return;
+  }
+  throw new RefusalError(refuse('BAD_VALUE', 'the file became shorter while it was sent', { path: 'hash' }));
+}
