@@ -11,6 +11,9 @@ import { createExitWatch } from './exit-watch.ts';
 import { createPorts } from './ports.ts';
 import { Reporter } from './reporter.ts';
 import { retireAttempt } from './retire.ts';
+import { nodeSecretNames, nodeSecretsDirectory, watchNodeSecrets } from './secrets/node-secrets.ts';
+import type { Sealing } from './secrets/sealing.ts';
+import { openSecretFiles } from './secrets/secret-files.ts';
 import { createSetupShelf } from './setup-shelf.ts';
 import { openStartJournal } from './start-journal.ts';
 import type { NodeContext } from './task-context.ts';
@@ -30,6 +33,8 @@ export interface AgentOptions {
   readonly advertise: string;
   readonly version: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Opens what is sealed to the node; without it the node is given no work that names secrets. */
+  readonly sealing?: Sealing;
   /** Told of the fault or bug that ends the agent. Processes run on; the next agent adopts them. */
   readonly onFault: (error: unknown) => void;
 }
@@ -51,6 +56,7 @@ export class Agent {
   /** As the control plane was told of it last. */
   #inventory: TaskKey[] = [];
   #unfollow: () => void = () => {};
+  #unwatchSecrets: () => void = () => {};
 
   private constructor(options: AgentOptions, context: NodeContext) {
     this.#options = options;
@@ -63,6 +69,7 @@ export class Agent {
     const agent = new Agent(options, await createContext(options));
     await options.channel.join(() => agent.#hello());
     await agent.#forgetStarts();
+    agent.#watchSecrets();
     agent.#unfollow = options.channel.follow((news) => agent.#follow(news));
     return agent;
   }
@@ -89,6 +96,7 @@ export class Agent {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort('closed');
     this.#unfollow();
+    this.#unwatchSecrets();
     this.#reporter.close();
     for (const runner of this.#runners.values()) runner.close();
     this.#context.exitWatch.close();
@@ -108,7 +116,24 @@ export class Agent {
       platform: host.machine.platform(),
       version,
       inventory: [...this.#inventory],
+      ...(await this.#secrets()),
     };
+  }
+
+  /** What secrets are sealed to for this node, and the names of those that stay on it. */
+  async #secrets(): Promise<Pick<Hello, 'publicKey' | 'secrets'>> {
+    const { host, directory, sealing } = this.#context;
+    if (sealing === null) return {};
+    return { publicKey: sealing.publicKey, secrets: await nodeSecretNames(host.files, directory) };
+  }
+
+  #watchSecrets(): void {
+    const { host, directory, sealing } = this.#context;
+    if (sealing === null) return;
+    this.#unwatchSecrets = watchNodeSecrets(host.files, directory, () => {
+      const tell = async (): Promise<void> => this.#reporter.keeps(await nodeSecretNames(host.files, directory));
+      this.#background(tell());
+    });
   }
 
   async #readInventory(): Promise<readonly TaskKey[]> {
@@ -124,9 +149,10 @@ export class Agent {
 
   /** Only once the control plane has been told of them: should this agent die before, the next must tell. */
   async #forgetStarts(): Promise<void> {
-    const { host, directory, startJournal } = this.#context;
-    const living = (await host.files.list(`${directory}/attempts`)) ?? [];
-    await startJournal.keepOnly(living.map(({ name }) => name));
+    const { host, directory, startJournal, secretFiles } = this.#context;
+    const living = ((await host.files.list(`${directory}/attempts`)) ?? []).map(({ name }) => name);
+    await startJournal.keepOnly(living);
+    await secretFiles.keepOnly(living);
   }
 
   #follow(news: OrderNews): void {
@@ -184,6 +210,7 @@ export class Agent {
       this.#reporter.release(runner.attempt.key);
     }
     if (runner.port !== null) this.#context.ports.release(runner.port);
+    await this.#context.secretFiles.remove(runner.attempt.name);
     await retireAttempt(this.#context.host, this.#context.directory, runner.attempt);
   }
 
@@ -216,6 +243,7 @@ async function createContext(options: AgentOptions): Promise<NodeContext> {
   for (const name of ['attempts', 'ended', 'setups']) {
     await host.files.makeDirectory(`${directory}/${name}`, { mode: 0o700 });
   }
+  if (options.sealing !== undefined) await host.files.makeDirectory(nodeSecretsDirectory(directory), { mode: 0o700 });
   const bell = `${directory}/bell`;
   return {
     host,
@@ -225,6 +253,8 @@ async function createContext(options: AgentOptions): Promise<NodeContext> {
     advertise,
     environment,
     bell,
+    sealing: options.sealing ?? null,
+    secretFiles: await openSecretFiles(host, directory),
     exitWatch: await createExitWatch({ host, bell }),
     ports: await createPorts(host),
     diskGuard: await createDiskGuard(host, directory),

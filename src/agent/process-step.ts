@@ -7,6 +7,7 @@ import type { Command } from './command.ts';
 import type { End } from './exit-watch.ts';
 import { keepLogs, usualLimits } from './log-keeper.ts';
 import { type Label, readRecords } from './records.ts';
+import { openSecrets } from './secrets/open-secrets.ts';
 import { startProcess } from './start.ts';
 import type { TaskContext } from './task-context.ts';
 
@@ -133,6 +134,8 @@ async function start(
       if (!context.isFresh && !(await countBeginning(host.files, attempt, label))) {
         return { kind: 'fault', message: `starting ${label} ended the agent again and again`, held: false };
       }
+      const secrets = await openSecrets(context);
+      if (secrets.kind === 'closed') return { kind: 'fault', message: secrets.message, held: false };
       await context.startJournal.record(attempt.name);
       const { nonce } = await startProcess({
         host,
@@ -140,6 +143,7 @@ async function start(
         label,
         command: commandOf(script ?? '', label === 'run' ? spec.args : []),
         env,
+        secretEnv: secrets.env,
         workdir: attempt.workdir,
         mark: attempt.mark,
         maxProcesses: null,

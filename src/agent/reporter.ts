@@ -1,4 +1,5 @@
 import type { TaskFact } from '../core/job/facts.ts';
+import type { NodeReport } from '../core/command.ts';
 import type { TaskKey } from '../core/job/job.ts';
 import { sleep } from '../host/clock.ts';
 import type { Host } from '../host/host.ts';
@@ -17,6 +18,8 @@ export class Reporter {
   readonly #onStale: (key: TaskKey) => void;
   #events: TaskFact[] = [];
   #released: TaskKey[] = [];
+  /** Names of the secrets that stay on the node; null where there is nothing new to tell. */
+  #keeps: readonly string[] | null = null;
   #sending = false;
   #cancelLate: (() => void) | null = null;
   readonly #closed = new AbortController();
@@ -38,6 +41,12 @@ export class Reporter {
     this.#start();
   }
 
+  /** Other secrets stay on the node now. */
+  keeps(names: readonly string[]): void {
+    this.#keeps = names;
+    this.#start();
+  }
+
   close(): void {
     this.#cancelLate?.();
     this.#closed.abort('closed');
@@ -53,10 +62,8 @@ export class Reporter {
 
   async #send(): Promise<void> {
     let pauseMs = 100;
-    while (this.#events.length + this.#released.length > 0 && !this.#closed.signal.aborted) {
-      const report = { events: this.#events, released: this.#released };
-      this.#events = [];
-      this.#released = [];
+    while (this.#hasNews() && !this.#closed.signal.aborted) {
+      const report = this.#takeNews();
       try {
         for (const key of await this.#channel.report(report)) this.#onStale(key);
         pauseMs = 100;
@@ -64,10 +71,24 @@ export class Reporter {
         // Not delivered: it stays first in line. The control plane's fault is told where the channel was opened.
         this.#events = [...report.events, ...this.#events];
         this.#released = [...report.released, ...this.#released];
+        this.#keeps ??= report.secrets ?? null;
         await sleep(this.#host.timers, pauseMs, this.#closed.signal);
         pauseMs = Math.min(5000, pauseMs * 2);
       }
     }
     this.#sending = false;
+  }
+
+  #hasNews(): boolean {
+    return this.#events.length + this.#released.length > 0 || this.#keeps !== null;
+  }
+
+  #takeNews(): Pick<NodeReport, 'events' | 'released' | 'secrets'> {
+    const secrets = this.#keeps === null ? {} : { secrets: this.#keeps };
+    const report = { events: this.#events, released: this.#released, ...secrets };
+    this.#events = [];
+    this.#released = [];
+    this.#keeps = null;
+    return report;
   }
 }

@@ -10,6 +10,8 @@ export interface StartOptions {
   readonly command: Command;
   /** The whole environment (task-environment.ts), RUNYARD_MARK included. */
   readonly env: Readonly<Record<string, string>>;
+  /** More of it, over the rest: values that nothing of ours writes down or names to a program. */
+  readonly secretEnv: Readonly<Record<string, string>>;
   readonly workdir: string;
   /** By which every descendant is found again. */
   readonly mark: string;
@@ -39,6 +41,7 @@ export async function startProcess(options: StartOptions): Promise<StartRecord> 
     nonce,
     argv,
     env: { ...env, RUNYARD_MARK: mark },
+    secretEnv: options.secretEnv,
     mark,
     maxProcesses,
     memoryMiB,

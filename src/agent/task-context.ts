@@ -6,6 +6,8 @@ import type { Attempt } from './attempt.ts';
 import type { DiskGuard } from './disk-guard.ts';
 import type { ExitWatch } from './exit-watch.ts';
 import type { Ports } from './ports.ts';
+import type { Sealing } from './secrets/sealing.ts';
+import type { SecretFiles } from './secrets/secret-files.ts';
 import type { SetupShelf } from './setup-shelf.ts';
 import type { StartJournal } from './start-journal.ts';
 
@@ -25,12 +27,17 @@ export interface NodeContext {
   readonly setupShelf: SetupShelf;
   readonly startJournal: StartJournal;
   readonly bell: string;
+  /** Opens what is sealed to this node; null where it has no key. */
+  readonly sealing: Sealing | null;
+  readonly secretFiles: SecretFiles;
 }
 
 /** What one step of one attempt works with. */
 export interface TaskContext extends NodeContext {
   readonly attempt: Attempt;
   readonly order: Order;
+  /** The sealed secrets of the task as they stand now: they may be set anew while a step lasts. */
+  readonly boxes: () => Readonly<Record<string, string>>;
   /** Port of the task, or null when it asks for none. */
   readonly port: number | null;
   /** This agent made the attempt's directory and has not begun with this step before: no records of it can exist. */

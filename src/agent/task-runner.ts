@@ -79,7 +79,10 @@ export class TaskRunner {
       const event = await this.#performWithRoom(order);
       if (event === null || this.#closed) continue;
       this.#done.add(order.step);
-      if (leavesNothing(event)) this.#gone = true;
+      if (leavesNothing(event)) {
+        this.#gone = true;
+        await this.#node.secretFiles.remove(this.attempt.name);
+      }
       this.#report(event);
     }
   }
@@ -117,6 +120,7 @@ export class TaskRunner {
       ...this.#node,
       attempt: this.attempt,
       order,
+      boxes: () => (this.#order ?? order).task.boxes,
       port: this.#port,
       isFresh,
       signal: abort.signal,

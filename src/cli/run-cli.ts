@@ -83,6 +83,7 @@ function createSession(output: Output, home: string): { readonly context: Contex
     self: [process.execPath, process.argv[1] ?? ''],
     client: () => (opened ??= openClient(home, output)),
     readStdin,
+    ...(process.stdin.isTTY ? { secretInput: readAtTerminal } : {}),
     onSignal(signal, callback) {
       process.on(signal, callback);
       return () => process.off(signal, callback);
@@ -109,6 +110,11 @@ async function openClient(home: string, output: Output): Promise<RunyardClient> 
     process.exit(failed);
   };
   return Runyard.open({ home, onFault });
+}
+
+async function readAtTerminal(question: string): Promise<string> {
+  const { askSilently } = await import('./request/ask-silently.ts');
+  return askSilently(process.stdin, (text) => process.stderr.write(text), question);
 }
 
 async function readStdin(): Promise<string> {

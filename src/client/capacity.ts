@@ -25,7 +25,7 @@ export async function readCapacity(
 const longestName = 50;
 
 /** The host's name as a node name. */
-export function defaultNodeName(host: Host): string {
+export function defaultNodeName(host: Pick<Host, 'machine'>): string {
   const [short] = host.machine.hostname().toLowerCase().split('.');
   const name = (short ?? '')
     .replaceAll(/[^a-z0-9-]+/g, '-')

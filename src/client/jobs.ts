@@ -4,12 +4,14 @@ import { type JobView, viewJob } from '../core/job/view.ts';
 import { fitOnNode, isAllocation } from '../core/placement/fit.ts';
 import { whyNotPlaced } from '../core/placement/waiting.ts';
 import { mergeSettings } from '../core/profile/settings.ts';
+import { closedSecrets } from '../core/secrets/openers.ts';
 import type { Submission } from '../wire/submission.ts';
 import type { JobFilter, JobHandle, Jobs, Preview } from './api.ts';
 import type { Embedded } from './embedded.ts';
 import { resolveJob } from './find-job.ts';
 import { createJobHandle } from './job-handle.ts';
 import { profileLayers } from './profiles.ts';
+import { requireSecrets } from './secrets/secrets.ts';
 import { viewSettings } from './settings-view.ts';
 import { submit } from './submit.ts';
 
@@ -31,12 +33,17 @@ async function preview(embedded: Embedded, submission: Submission): Promise<Prev
   const { state } = embedded.plane;
   const { settings, origins } = mergeSettings([...profileLayers(state, submission.profile), ...submission.layers]);
   const { resources, nodes } = settings;
-  const fitting = [...state.nodes.values()].filter((node) => isAllocation(fitOnNode(node, resources)));
+  const work = { spec: submission.spec, project: 'default' };
+  requireSecrets(state, work.spec, work.project);
+  const closed = closedSecrets(state, work);
+  const fitting = [...state.nodes.values()].filter((node) =>
+    isAllocation(fitOnNode(node, resources, undefined, closed)),
+  );
   return {
     settings: viewSettings(settings, origins),
     spec: submission.source,
     node: fitting.length >= nodes ? (fitting[0]?.name ?? null) : null,
-    waiting: fitting.length >= nodes ? null : whyNotPlaced(state, resources, nodes),
+    waiting: fitting.length >= nodes ? null : whyNotPlaced(state, resources, nodes, work),
   };
 }
 

@@ -1,7 +1,8 @@
+import { defaultProject } from '../core/access/access.ts';
 import { refuse } from '../core/refusal.ts';
+import { checkSecretsSet } from '../core/secrets/decide.ts';
 import { viewService } from '../core/service/view.ts';
 import { parseServiceDocument, refusedService } from '../wire/parse-service.ts';
-import { refuseSecrets } from '../wire/secrets.ts';
 import type { Submission } from '../wire/submission.ts';
 import type { AppliedService, ApplyOptions, ServiceDocument, Services } from './api.ts';
 import { withDocumentRefusals } from './document-refusals.ts';
@@ -38,8 +39,9 @@ async function applyService(
 ): Promise<AppliedService> {
   const { spec, source, profile, layers } =
     'spec' in given ? given : withDocumentRefusals(() => parseServiceDocument(given, { origin: 'the service' }));
-  const secret = refuseSecrets(spec);
-  if (secret !== null) throw new RefusalError(refusedService(secret.refusal).refusal);
+  await embedded.plane.catchUp();
+  const unset = checkSecretsSet(embedded.plane.state, options.project ?? defaultProject, spec);
+  if (unset !== null) throw new RefusalError(refusedService(unset).refusal);
   const workspace = await pushOwnWorkspace(embedded, spec, options);
   const owner = embedded.actor.name;
   const project = options.project ?? 'default';

@@ -9,6 +9,7 @@ import { defaultNodeName, readCapacity } from './capacity.ts';
 import type { Embedded } from './embedded.ts';
 import { createEmbeddedChannel } from './embedded-channel.ts';
 import { RefusalError } from './refusal-error.ts';
+import { openSealing } from './secrets/sealing.ts';
 import { version } from './version.ts';
 
 const queueMs = 100;
@@ -64,6 +65,7 @@ async function serve(
     advertise: options.advertise ?? '127.0.0.1',
     version,
     environment: { ...process.env },
+    sealing: await openSealing(embedded.home),
     onFault: (error) => fail(error instanceof Error ? error : new Error(String(error))),
   });
   const timers = new AbortController();

@@ -5,7 +5,6 @@ import { idAlphabet, idSuffixLength } from '../core/job/job-id.ts';
 import type { JobSpec, WorkspaceRef } from '../core/job/spec.ts';
 import { refuse } from '../core/refusal.ts';
 import { parseJobDocument } from '../wire/parse-document.ts';
-import { refuseSecrets } from '../wire/secrets.ts';
 import type { Submission } from '../wire/submission.ts';
 import type { PushOptions, SubmissionDocument, SubmitOptions } from './api.ts';
 import { withDocumentRefusals } from './document-refusals.ts';
@@ -13,6 +12,7 @@ import { type Embedded, execute } from './embedded.ts';
 import { loadJob } from './find-job.ts';
 import { pushWorkspace } from './push-workspace.ts';
 import { RefusalError } from './refusal-error.ts';
+import { requireSecrets } from './secrets/secrets.ts';
 
 /** Pushes the workspace's missing bytes, then submits. Returns the id. */
 export async function submit(
@@ -24,8 +24,9 @@ export async function submit(
     'spec' in given ? given : withDocumentRefusals(() => parseJobDocument(given, { origin: 'submission' }));
   const wrong = checkSpec(submission.spec);
   if (wrong !== null) throw new RefusalError(wrong);
-  const secret = refuseSecrets(submission.spec);
-  if (secret !== null) throw new RefusalError(secret.refusal);
+  // Told before anything is pushed; under the log's lock it is looked at again.
+  await embedded.plane.catchUp();
+  requireSecrets(embedded.plane.state, submission.spec, options.project);
   const workspace = await workspaceOf(embedded, submission, options);
   const { spec, source, profile, layers } = submission;
   const command: SubmitJob = {

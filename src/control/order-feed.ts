@@ -1,6 +1,8 @@
 import type { Fact } from '../core/fact.ts';
 import { type TaskKey, taskKeyText } from '../core/job/job.ts';
 import { type Order, orderFor, ordersFor } from '../core/node/orders.ts';
+import { isSecretFact, type SecretFact } from '../core/secrets/facts.ts';
+import { secretNames } from '../core/secrets/secret.ts';
 import type { State } from '../core/state.ts';
 import type { ControlPlane } from './control-plane.ts';
 
@@ -42,13 +44,14 @@ export class OrderFeed {
     }
     const changes: OrderChange[] = [];
     for (const [text, key] of touched) {
-      const order = orderFor(state.jobs.get(key.job), text);
+      const order = orderFor(state, state.jobs.get(key.job), text);
       if (order !== null || this.#known.has(text)) changes.push({ key, order });
     }
     if (changes.length > 0) this.#tell(changes);
   }
 
   #touchedBy(fact: Fact, state: State): readonly TaskKey[] {
+    if (isSecretFact(fact)) return this.#thatName(state, fact);
     if (!('job' in fact)) return [];
     if ('index' in fact) return this.#tasksHere(state, fact.job, fact.index);
     if (fact.kind === 'OperatorStop') {
@@ -57,6 +60,14 @@ export class OrderFeed {
     }
     if (fact.kind !== 'JobArchived') return [];
     return [...this.#known.values()].filter((key) => key.job === fact.job);
+  }
+
+  /** Tasks that name a secret: their next start takes the value that stands then. */
+  #thatName(state: State, { project, name }: SecretFact): readonly TaskKey[] {
+    return [...this.#known.values()].filter((key) => {
+      const job = state.jobs.get(key.job);
+      return job?.project === project && secretNames(job.spec).includes(name);
+    });
   }
 
   /** Tasks of an element on this node: those it has now, and those this feed has told of. */

@@ -105,6 +105,10 @@ const samples: { readonly [Kind in FactKind]: Extract<Fact, { kind: Kind }> } = 
   NodeResumed: { kind: 'NodeResumed', node: 'n1', by: 'ada' },
   NodeRemoved: { kind: 'NodeRemoved', node: 'n1', by: 'ada' },
   AllocationReleased: { kind: 'AllocationReleased', node: 'n1', task: 'j-1.0.0.1' },
+  NodeSecretsChanged: { kind: 'NodeSecretsChanged', node: 'n1', secrets: ['hf', 'wandb'] },
+  SecretSet: { kind: 'SecretSet', project: 'default', name: 'hf', boxes: { key: 'box' }, by: 'ada' },
+  SecretShared: { kind: 'SecretShared', project: 'default', name: 'hf', boxes: { other: 'box' }, node: 'n1' },
+  SecretRemoved: { kind: 'SecretRemoved', project: 'default', name: 'hf', by: 'ada' },
   ServiceApplied: {
     kind: 'ServiceApplied',
     service: 's',
@@ -236,6 +240,7 @@ describe('facts', () => {
       'TokenCreated',
       'NodeAdmitted',
       'LossHeld',
+      'SecretSet',
     ];
     for (const fact of Object.values(samples)) {
       if (makes.includes(fact.kind)) continue;

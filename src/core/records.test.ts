@@ -15,8 +15,10 @@ function richState(): { at: Scenario; ids: readonly string[] } {
     source: { a: [1] },
     by: 'ada',
   });
+  at.do({ kind: 'SetSecret', project: 'default', name: 's', boxes: { [`${'k'.repeat(43)}=`]: 'Ym94' }, by: 'ada' });
   at.join('n1', { cpus: 8, gpus: gpus('n1', 2), labels: { zone: 'a', $odd: 'x' } });
   at.join('n2');
+  at.do({ ...at.reportOf('n1', []), secrets: ['s'] });
   const profile = { retry: { maxAttempts: 3, onExit: [75] }, setupReuse: ['a.txt'], timeoutMs: 60_000 };
   const spec = {
     setup: ['make', 'x'],

@@ -69,6 +69,7 @@ export const refusals = {
   STOPPING: { status: 503, meaning: 'The server is about to end. Try again.' },
   UNREACHABLE: { status: 503, meaning: 'The server does not answer, or answers in a way that is not its own.' },
   UNTRUSTED: { status: 502, meaning: 'Whoever answers in the place of the server shows another certificate.' },
+  INCOMPATIBLE: { status: 409, meaning: 'Two of our programs that have no version of their protocol in common.' },
   UNSUPPORTED: { status: 404, meaning: 'The server has no such route; it may be older than whoever asks.' },
   READ_ONLY: { status: 503, meaning: 'This process cannot read the log far enough to write to it.' },
 } as const satisfies Record<string, { status: number; meaning: string }>;

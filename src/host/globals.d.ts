@@ -20,4 +20,4 @@ declare var TextEncoder: { new (): TextEncoder };
 interface TextDecoder {
   decode(bytes?: Uint8Array, options?: { stream?: boolean }): string;
 }
-declare var TextDecoder: { new (label?: string, options?: { fatal?: boolean }): TextDecoder };
+declare var TextDecoder: { new (label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean }): TextDecoder };

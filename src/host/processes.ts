@@ -20,6 +20,11 @@ export interface Launch {
   readonly argv: readonly string[];
   /** The whole environment; nothing of the agent's own leaks in. */
   readonly env: Readonly<Record<string, string>>;
+  /**
+   * More of the environment, over `env`: values that must stand in no file and among no program's arguments. Names are
+   * such as a shell can export.
+   */
+  readonly secretEnv?: Readonly<Record<string, string>>;
   /** The mark by which every descendant is found again: the value of RUNYARD_MARK in `env`. */
   readonly mark: string;
   /** Most processes at once, where the system can enforce it; null for no limit. */

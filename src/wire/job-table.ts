@@ -11,7 +11,7 @@ export const script = z.union([z.string(), z.array(z.string())], {
   error: 'text, or a list of texts',
 }) satisfies z.ZodType<Script>;
 
-const envValue = z.union([z.string(), z.strictObject({ secret: z.string() })], {
+const envValue = z.union([z.string(), z.strictObject({ secret: z.string(), file: z.exactOptional(z.boolean()) })], {
   error: 'text in quotes, or { secret = "name" }',
 }) satisfies z.ZodType<EnvValue>;
 

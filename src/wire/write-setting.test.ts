@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
+import { refuse } from '../core/refusal.ts';
 import { settingKeys } from '../core/profile/settings.ts';
 import { nameOfCommand } from './command-document.ts';
 import { jobFileJsonSchema, profileFileJsonSchema, serviceFileJsonSchema } from './json-schema.ts';
 import { parseJobDocument } from './parse-document.ts';
 import { profileKeys, resourceKeys, retryKeys } from './profile-table.ts';
-import { refuseSecrets } from './secrets.ts';
+import { placeUnsetSecret } from './secrets.ts';
 import { supervisionKeys } from './supervision-table.ts';
 import { writeSetting } from './write-setting.ts';
 
@@ -61,12 +62,21 @@ it.each([
   expect(nameOfCommand(argv)).toBe(name);
 });
 
-it('refuses a secret, since none is set [U7] [S1]', () => {
-  const document = { job: { name: 'a', run: 'b', env: { HF_TOKEN: { secret: 'hf' } } } };
-  const { spec } = parseJobDocument(document, { origin: 'job.toml' });
-  const refusal = refuseSecrets(spec, (key) => `job.toml:7 env.${key}`);
-  expect(refusal?.message).toBe('secret "hf" is not set (job.toml:7 env.HF_TOKEN)');
-  expect(refusal?.refusal.hint).toContain('--env HF_TOKEN');
+it('names the line that asks for a secret which is not set, and touches no other refusal [U7]', () => {
+  const unset = refuse('SECRET_NOT_SET', 'secret "hf" is not set (env.HF_TOKEN)', { path: 'job.env.HF_TOKEN' });
+  const { message } = placeUnsetSecret(unset, 'job.toml:7 env.HF_TOKEN');
+  expect(message).toBe('secret "hf" is not set (job.toml:7 env.HF_TOKEN)');
+  const other = refuse('NOT_FOUND', 'no such thing (env.A)');
+  expect(placeUnsetSecret(other, 'job.toml:7 env.A')).toBe(other);
+});
+
+it('reads a secret as a variable or as a file [U7]', () => {
+  const read = (value: unknown) =>
+    parseJobDocument({ job: { name: 'a', run: 'b', env: { KEY: value } } }, { origin: 'job.toml' }).spec.env.KEY;
+  expect(read({ secret: 'hf' })).toEqual({ secret: 'hf' });
+  expect(read({ secret: 'hf', file: true })).toEqual({ secret: 'hf', file: true });
+  expect(() => read({ secret: 'hf', path: '/x' })).toThrow();
+  expect(() => read({ secret: '../hf' })).toThrow(/expected 1 to 64 letters/);
 });
 
 it('describes a job file as a JSON schema that knows the six keys [S1]', () => {

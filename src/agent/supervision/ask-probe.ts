@@ -8,6 +8,8 @@ export interface ProbeSubject {
   readonly host: Pick<Host, 'network' | 'processes' | 'files'>;
   readonly port: number | null;
   readonly env: Readonly<Record<string, string>>;
+  /** The values that the task's own command was started with; asked for commands only. */
+  readonly secrets: () => Promise<Readonly<Record<string, string>>>;
   readonly workdir: string;
   /** The attempt's mark. */
   readonly mark: string;
@@ -67,7 +69,8 @@ async function askCommand(
   timeoutMs: number,
 ): Promise<Answer> {
   const { host, workdir, mark, signal } = subject;
-  const env = Object.fromEntries(Object.entries(subject.env).filter(([name]) => !withheld.test(name)));
+  const all = { ...subject.env, ...(await subject.secrets()) };
+  const env = Object.fromEntries(Object.entries(all).filter(([name]) => !withheld.test(name)));
   const options = { timeoutMs, env, cwd: workdir, maxBytes: mostOutputBytes, mark: probeMark(mark, kind), signal };
   try {
     const argv = await argvOf(subject, command);

@@ -1,5 +1,6 @@
 import { adoptHealth, type Health, type Probes } from '../../core/supervision/probe.ts';
 import type { TaskContext } from '../task-context.ts';
+import { secretsOfStart } from '../secrets/open-secrets.ts';
 import { askProbe } from './ask-probe.ts';
 import type { Readiness, Supervision } from './journal.ts';
 import { listeningPorts } from './listening-ports.ts';
@@ -62,7 +63,16 @@ export function watchRun(options: RunWatchOptions): () => void {
     () => host.clock.bootMs(),
     () => listeningPorts(host, { mark: attempt.mark, directory: attempt.directory, leader: null }),
   );
-  const subject = { host, port, env, workdir: attempt.workdir, mark: attempt.mark, signal: closed.signal };
+  let secrets: ReturnType<typeof secretsOfStart> | null = null;
+  const subject = {
+    host,
+    port,
+    env,
+    secrets: () => (secrets ??= secretsOfStart(context)),
+    workdir: attempt.workdir,
+    mark: attempt.mark,
+    signal: closed.signal,
+  };
   const runner = runProbes({
     host,
     probes,

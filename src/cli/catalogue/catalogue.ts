@@ -2,10 +2,11 @@ import type { CommandDefinition, OptionDefinition } from './definition.ts';
 import { option } from './definition.ts';
 import { jobCommands } from './jobs.ts';
 import { nodeCommands } from './nodes.ts';
+import { secretCommands } from './secrets.ts';
 import { serviceCommands } from './services.ts';
 
 /** Every command there is. Help, completion and the reference read this list. */
-export const commands: readonly CommandDefinition[] = [...jobCommands, ...serviceCommands, ...nodeCommands];
+export const commands: readonly CommandDefinition[] = [...jobCommands, ...serviceCommands, ...secretCommands, ...nodeCommands];
 
 /** Taken before and after the command. */
 export const globalOptions: readonly OptionDefinition[] = [

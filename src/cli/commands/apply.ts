@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { RunyardClient } from '../../client/api.ts';
 import type { ServiceView } from '../../core/service/view.ts';
-import { type Applied, lineOf, parseApplyFile } from '../../wire/parse-file.ts';
-import { refuseSecrets } from '../../wire/secrets.ts';
+import { type Applied, parseApplyFile } from '../../wire/parse-file.ts';
 import type { Submission } from '../../wire/submission.ts';
 import { type Context, flagOption, type Invocation } from '../context.ts';
 import { failed } from '../exit-code.ts';
 import { showPush } from '../follow/push-line.ts';
 import { findService } from '../request/find-subject.ts';
+import { requireSecrets } from '../request/require-secrets.ts';
 import { followService } from '../services/follow-service.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -40,17 +40,11 @@ async function readAsked(context: Context, file: string): Promise<Asked> {
     throw new UsageError(`there is no file ${file}`, `it was looked for as ${path}`);
   });
   const applied = await parseApplyFile(text, file);
-  if (applied.kind === 'service') await checkSecrets(applied.service, { file, text });
+  if (applied.kind === 'service') {
+    const source = { table: 'service', file: { name: file, text }, project: undefined } as const;
+    await requireSecrets(() => context.client(), applied.service.spec, source);
+  }
   return { file, directory: dirname(path), applied };
-}
-
-/** A secret that is not set is refused with the line that asks for it. */
-async function checkSecrets({ spec }: Submission, { file, text }: { file: string; text: string }): Promise<void> {
-  const refused = refuseSecrets(spec);
-  if (refused === null) return;
-  const key = String(refused.keyPath[2]);
-  const place = await lineOf(text, ['service', 'env', key]);
-  throw refuseSecrets(spec, () => (place === null ? null : `${file}:${place.line} env.${key}`)) ?? refused;
 }
 
 async function applyOne(context: Context, client: RunyardClient, asked: Asked, detach: boolean): Promise<number> {

@@ -7,12 +7,13 @@ export async function execute(context: Context, { args, rest }: Invocation): Pro
   const [reference = '', ...words] = args;
   const client = await context.client();
   const plan = await (await client.jobs.get(reference)).execPlan();
+  const secrets = await plan.openSecrets();
   await client.close();
   const command = [...words, ...(rest ?? [])];
   const shell = plan.env.SHELL ?? context.env.SHELL ?? 'sh';
   const [program = shell, ...more] = command.length === 0 ? [shell] : command;
   const terminal = context.env.TERM === undefined || plan.env.TERM !== undefined ? {} : { TERM: context.env.TERM };
-  return runInherited({ program, args: more, cwd: plan.workdir, env: { ...terminal, ...plan.env }, context });
+  return runInherited({ program, args: more, cwd: plan.workdir, env: { ...terminal, ...plan.env, ...secrets }, context });
 }
 
 interface Order {

@@ -5,11 +5,11 @@ import { documentOfCommand } from '../../wire/command-document.ts';
 import { DocumentError } from '../../wire/document-error.ts';
 import type { SubmissionOptions } from '../../wire/option-changes.ts';
 import { parseJobDocument } from '../../wire/parse-document.ts';
-import { lineOf, parseJobFile } from '../../wire/parse-file.ts';
-import { refuseSecrets } from '../../wire/secrets.ts';
+import { parseJobFile } from '../../wire/parse-file.ts';
 import type { Submission } from '../../wire/submission.ts';
 import { type Context, type Invocation, listOption, type Options, textOption } from '../context.ts';
 import { UsageError } from '../usage-error.ts';
+import { requireSecrets } from './require-secrets.ts';
 
 /** What is to be submitted, read and checked. */
 export interface JobRequest {
@@ -40,7 +40,8 @@ export async function readRequest(context: Context, verb: string, invocation: In
     shellValue,
     ...(found.args === null ? {} : { args: found.args }),
   });
-  await checkSecrets(submission, found.file);
+  const project = textOption(options, 'project');
+  await requireSecrets(() => context.client(), submission.spec, { table: 'job', file: found.file, project });
   const ownWorkspace = textOption(options, 'workspace') !== undefined;
   return {
     submission,
@@ -152,14 +153,4 @@ async function readOptions(context: Context, options: Options): Promise<Submissi
   const workspace =
     options.workspace === false || typeof options.workspace === 'string' ? { workspace: options.workspace } : {};
   return { ...Object.fromEntries(given), ...workspace, envFiles } as SubmissionOptions;
-}
-
-/** A secret that is not set is refused with the line that asks for it. */
-async function checkSecrets(submission: Submission, file: Found['file']): Promise<void> {
-  const refused = refuseSecrets(submission.spec);
-  if (refused === null) return;
-  const key = String(refused.keyPath[2]);
-  const place = file === null ? null : await lineOf(file.text, refused.keyPath);
-  const where = file === null || place === null ? null : `${file.name}:${place.line} env.${key}`;
-  throw refuseSecrets(submission.spec, (one) => (one === key ? where : null)) ?? refused;
 }

@@ -46,7 +46,7 @@ describe('orders', () => {
     const id = at.submit();
     at.report(at.key(id), { kind: 'JobStarted', port: null });
     at.join('n1');
-    expect(orderFor(at.job(id), `${id}.0.0.1`)).toMatchObject({ step: 'run', begun: true });
+    expect(orderFor(at.state, at.job(id), `${id}.0.0.1`)).toMatchObject({ step: 'run', begun: true });
   });
 
   it('to stop carry the grace, and a shorter one when asked again [S8]', () => {
@@ -55,7 +55,7 @@ describe('orders', () => {
     const id = at.submit({ graceMs: 20_000 });
     const stop = (graceMs: number | null) => {
       at.do({ kind: 'StopJob', job: id, indices: null, by: 'ada', graceMs });
-      return orderFor(at.job(id), `${id}.0.0.1`)?.stop;
+      return orderFor(at.state, at.job(id), `${id}.0.0.1`)?.stop;
     };
     expect(stop(null)).toEqual({ graceMs: 20_000 });
     expect(stop(0)).toEqual({ graceMs: 0 });
@@ -69,9 +69,10 @@ describe('orders', () => {
     at.report(at.key(id), exited(75));
     expect(at.orders()).toEqual([]);
     at.pass(1000);
-    expect(orderFor(at.job(id), `${id}.0.0.1`)).toBeNull();
-    expect(orderFor(at.job(id), `${id}.0.0.2`)?.step).toBe('run');
-    for (const wrong of [`${id}.1.0.2`, `${id}.0.1.2`, 'x', '']) expect(orderFor(at.job(id), wrong)).toBeNull();
+    expect(orderFor(at.state, at.job(id), `${id}.0.0.1`)).toBeNull();
+    expect(orderFor(at.state, at.job(id), `${id}.0.0.2`)?.step).toBe('run');
+    for (const wrong of [`${id}.1.0.2`, `${id}.0.1.2`, 'x', ''])
+      expect(orderFor(at.state, at.job(id), wrong)).toBeNull();
     expect(ordersFor(at.state, 'n9').size).toBe(0);
   });
 });

@@ -66,6 +66,12 @@ const cases: { readonly [Reason in WaitReason]: () => [Scenario, string, string]
     const at = scenario(['n1'], ['n2', { cpus: 1 }]);
     return [at, at.submit({ nodes: 2, resources: { cpus: 2 } }), 'needs 2 nodes at once, 1 could take it'];
   },
+  secret: () => {
+    const at = scenario(['n1']);
+    at.do({ kind: 'SetSecret', project: 'default', name: 'hf', boxes: { [`${'k'.repeat(43)}=`]: 'Ym94' }, by: 'ada' });
+    const id = at.submit({}, { env: { HF_TOKEN: { secret: 'hf' } } });
+    return [at, id, 'needs secret hf, which no ready node can open: yard secrets set hf'];
+  },
   spread: () => {
     const at = new ServiceScenario(['n1', 0]);
     at.apply({ replicas: 2, spread: 'strict' });

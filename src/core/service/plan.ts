@@ -24,10 +24,12 @@ export interface Dismissal {
   readonly reason: string;
 }
 
+const drainedAway = 'its node is being drained';
+
 const nothing: Plan = { start: [], dismiss: [], updated: 0, isUpdated: false, isDone: false };
 
 export function planService(service: Service, nowMs: number): Plan {
-  const all = [...service.replicas.values()];
+  const all = [...service.replicas.values()].filter((replica) => !isAway(service, replica));
   const active = all.filter((replica) => !replica.stopping);
   if (service.standing !== 'wanted') {
     const reason = service.standing === 'stopped' ? 'the service was stopped' : 'the service is complete';
@@ -63,13 +65,12 @@ type Judge = (replica: Replica) => boolean;
 /** Towards the revision that is wanted: start what lacks of it, dismiss what is superfluous for it or too many (X24, X25). */
 function planTowards(service: Service, { all, active, wanted, isUp, nowMs }: Situation): Plan {
   const { maxSurge, maxUnavailable } = rolloutOf(service);
-  const current = active.filter((replica) => replica.revision === service.revision);
-  const others = active.filter((replica) => replica.revision !== service.revision);
+  const stays = (replica: Replica): boolean => replica.revision === service.revision && !replica.moving;
+  const current = active.filter(stays);
+  const others = active.filter((replica) => !stays(replica));
   const updated = current.filter(isUp).length;
-  const isUndone = service.rollout?.state === 'rolled-back';
-  const reason = isUndone ? `undone: back to revision ${service.revision}` : 'replaced by the new revision';
   const dismiss = [
-    ...superfluous(others, wanted - maxUnavailable - updated, isUp).map(({ job }) => ({ job, reason })),
+    ...superfluous(others, wanted - maxUnavailable - updated, isUp).map((replica) => replaced(service, replica)),
     ...surplusOf(service, current, wanted, isUp),
   ];
   const room = wanted + maxSurge - all.length;
@@ -80,8 +81,14 @@ function planTowards(service: Service, { all, active, wanted, isUp, nowMs }: Sit
   return { start: starts(missing, service.revision), dismiss, updated, isUpdated, isDone };
 }
 
+function replaced(service: Service, { job, revision }: Replica): Dismissal {
+  if (revision === service.revision) return { job, reason: drainedAway };
+  const isUndone = service.rollout?.state === 'rolled-back';
+  return { job, reason: isUndone ? `undone: back to revision ${service.revision}` : 'replaced by the new revision' };
+}
+
 /**
- * Replicas of other revisions that are not needed any more. One that is ready goes only for an available successor, one
+ * Replicas of other revisions, or on nodes that must be empty soon, that are not needed any more. One that is ready goes only for an available successor, one
  * that was ready and has a chance to be again as well; one that never was serves nobody and makes room at once. One that
  * has only just become ready is not available yet, and goes before one that is.
  */
@@ -108,13 +115,18 @@ function planHalted(service: Service, { all, active, wanted, isUp, nowMs }: Situ
   const fresh = active.filter((replica) => replica.revision === service.revision);
   const old = active.filter((replica) => replica.revision !== service.revision);
   const updated = fresh.filter(isUp).length;
-  const scaled = [...surplusOf(service, old, wanted, isUp), ...surplusOf(service, fresh, wanted, isUp)];
+  const scaled = [
+    ...surplusOf(service, old, wanted, isUp),
+    ...surplusOf(service, fresh, wanted, isUp),
+    ...movedOff(service, { active, wanted, isUp }),
+  ];
   const gone = new Set(scaled.map(({ job }) => job));
   const left = active.filter(({ job }) => !gone.has(job));
   const dismiss = [...scaled, ...surplusOf(service, left, wanted + maxSurge, isUp)];
   if (dismiss.length > 0) return { ...nothing, updated, dismiss };
   // A first revision that failed has none before it: all that runs is of it.
-  const serving = from === service.revision ? active.length : old.length + updated;
+  const stay = (replicas: readonly Replica[]): readonly Replica[] => replicas.filter(({ moving }) => !moving);
+  const serving = from === service.revision ? stay(active).length : stay(old).length + stay(fresh).filter(isUp).length;
   const lacking = wanted - serving - unconfirmedCount(service, all);
   if (lacking <= 0 || isHeldBack(service, nowMs) || !service.revisions.has(from)) return { ...nothing, updated };
   const idle = from === service.revision ? [] : fresh.filter((replica) => replica.readySinceMs === null);
@@ -125,12 +137,31 @@ function planHalted(service: Service, { all, active, wanted, isUp, nowMs }: Situ
   return { ...nothing, updated, start, dismiss: making.map(({ job }) => ({ job, reason })) };
 }
 
+/** Of those on nodes that must be empty soon, the ones that enough others stand in for. */
+function movedOff(
+  service: Service,
+  { active, wanted, isUp }: Pick<Situation, 'active' | 'wanted' | 'isUp'>,
+): readonly Dismissal[] {
+  const { maxUnavailable } = rolloutOf(service);
+  const moving = active.filter((replica) => replica.moving);
+  const staying = active.filter((replica) => !replica.moving && isUp(replica)).length;
+  return superfluous(moving, wanted - maxUnavailable - staying, isUp).map(({ job }) => ({ job, reason: drainedAway }));
+}
+
 /** Under `onNodeLoss: wait` there are never two: whatever may still live stands for the replica that it was. */
 function unconfirmedCount(service: Service, all: readonly Replica[]): number {
   return all.filter(
     (replica) =>
       replica.ended && !replica.dismissed && service.revisions.get(replica.revision)?.settings.onNodeLoss === 'wait',
   ).length;
+}
+
+/**
+ * It ended with its node, which may come back with a copy of it. Whoever does not say `wait` takes that copy into the
+ * bargain, and it holds nothing up: it is stopped as soon as its node is heard.
+ */
+function isAway(service: Service, { ended, away, dismissed, revision }: Replica): boolean {
+  return ended && away && (dismissed || service.revisions.get(revision)?.settings.onNodeLoss !== 'wait');
 }
 
 /** Ready without a break for long enough: only that counts (C4). */

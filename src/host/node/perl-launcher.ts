@@ -81,7 +81,7 @@ function setReferenced(child: Running['child'], referenced: boolean): void {
 }
 
 function encodeLaunch(launch: Launch, bootId: string, groups: readonly string[]): Buffer {
-  const variables = Object.entries(launch.env).map(([name, value]) => `${name}=${value}`);
+  const variables = Object.entries({ ...launch.env, ...launch.secretEnv }).map(([name, value]) => `${name}=${value}`);
   const place = [launch.directory, launch.label, launch.nonce, bootId, launch.bell ?? '', launch.workdir];
   const lists = [String(groups.length), ...groups, String(variables.length), ...variables, ...launch.argv];
   const fields = Buffer.from([...place, ...lists].join('\0'));

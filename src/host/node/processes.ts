@@ -75,6 +75,7 @@ export function createNodeProcesses(options: NodeProcessesOptions): NodeProcesse
 /** No program can be given a NUL; in a launch it would shift all that follows it. */
 function refuseNul(order: Launch): void {
   const texts = [order.directory, order.workdir, order.nonce, ...order.argv, ...Object.entries(order.env).flat()];
+  texts.push(...Object.entries(order.secretEnv ?? {}).flat());
   if (!texts.some((text) => text.includes('\0'))) return;
   throw new HostError('EINVAL', 'an argument or environment value holds a NUL byte', order.directory);
 }

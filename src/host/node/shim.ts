@@ -16,10 +16,17 @@ import { toHostError } from './system-error.ts';
  * tells `kill -9 $$` from `exit 137`. For SIGINT and SIGPIPE shells print nothing, so 130 and 141 always count as signals.
  */
 const shimText = `# Runyard's shim: runs one command and records how it ended. Argument: the launch file.
+# Secrets come on stdin, where the launch file says so; a last line says that all of them came.
 case $BASH_VERSION in '') ;; *) set +o posix ;; esac
 set -f
 file=$1
+secrets=
 . "$file" || exit 1
+if [ -n "$secrets" ]; then
+  secrets=$(cat)
+  case $secrets in *'
+# end') ;; *) exit 1 ;; esac
+fi
 base=$directory/$label
 
 # Sets pid and ticks to those of the (sub)shell that calls it.
@@ -61,7 +68,12 @@ cd -- "$workdir" || finish '"fault":"workdir"'
     : >|"$base.run.json"
     exit 1
   }
-  exec env -i -- "$@" 2>&3 3>&-
+  if [ -n "$secrets" ]; then
+    set -- "$(command -v env)" "$@"
+    eval "$secrets" || exit 1
+    exec "$@" 2>&3 3>&-
+  fi
+  exec env "$@" 2>&3 3>&-
 )
 status=$?
 
@@ -106,6 +118,7 @@ export interface ShimStart {
 /** Starts the `sh` shim in a session of its own; resolves when it has been spawned. */
 export async function launchShim({ directory, shell, launch, bootId, groups }: ShimStart): Promise<void> {
   const program = installProgram(directory, 'shim.sh', shimText);
+  const secretText = writeSecrets(launch);
   const launchFile = join(launch.directory, `${launch.label}.launch.${launch.nonce}`);
   const [command = '', ...words] = shell ?? ['/bin/sh'];
   try {
@@ -113,10 +126,12 @@ export async function launchShim({ directory, shell, launch, bootId, groups }: S
     const shim = spawn(command, [...words, program, launchFile], {
       cwd: launch.directory,
       detached: true,
-      stdio: 'ignore',
+      stdio: [secretText === '' ? 'ignore' : 'pipe', 'ignore', 'ignore'],
       env: { PATH: shimPath, RUNYARD_MARK: launch.mark },
     });
     await once(shim, 'spawn');
+    // A shim that ended early has left its claim to whoever comes next.
+    shim.stdin?.on('error', () => {}).end(secretText);
     shim.unref();
   } catch (error) {
     throw toHostError(error, launchFile);
@@ -125,7 +140,10 @@ export async function launchShim({ directory, shell, launch, bootId, groups }: S
 
 /** Shell text, not arguments: the list of processes must not show what the environment holds. */
 function writeLaunchFile(launch: Launch, bootId: string, groups: readonly string[]): string {
-  const variables = Object.entries(launch.env).map(([name, value]) => `${name}=${value}`);
+  const secrets = Object.keys(launch.secretEnv ?? {});
+  const variables = Object.entries(launch.env).flatMap(([name, value]) =>
+    secrets.includes(name) ? [] : [`${name}=${value}`],
+  );
   const settings = {
     directory: launch.directory,
     label: launch.label,
@@ -134,9 +152,27 @@ function writeLaunchFile(launch: Launch, bootId: string, groups: readonly string
     bell: launch.bell ?? '',
     workdir: launch.workdir,
     groups: groups.join('\n'),
+    secrets: secrets.length === 0 ? '' : 'on stdin',
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${quote(value)}`);
-  return `${lines.join('\n')}\nset -- ${[...variables, ...envCommand(launch.argv)].map(quote).join(' ')}\n`;
+  const words = [...cleanEnvironment(secrets), '--', ...variables, ...envCommand(launch.argv)];
+  return `${lines.join('\n')}\nset -- ${words.map(quote).join(' ')}\n`;
+}
+
+/** What the shim itself has in its environment, or a shell puts there. */
+const shellVariables = ['PATH', 'RUNYARD_MARK', 'PWD', 'OLDPWD', 'SHLVL', '_'];
+
+/** `env -i` is exact. Secrets are exported to `env` instead of named to it, and the rest is taken away by name. */
+function cleanEnvironment(secrets: readonly string[]): readonly string[] {
+  if (secrets.length === 0) return ['-i'];
+  return shellVariables.filter((name) => !secrets.includes(name)).flatMap((name) => ['-u', name]);
+}
+
+/** Shell text that exports the secrets, with an end mark; empty where there are none. */
+function writeSecrets({ secretEnv = {} }: Launch): string {
+  const entries = Object.entries(secretEnv);
+  if (entries.length === 0) return '';
+  return `${entries.map(([name, value]) => `export ${name}=${quote(value)}\n`).join('')}# end`;
 }
 
 /** `env` takes a first word with `=` in it for one more variable, so such a program needs a shell that execs it. */

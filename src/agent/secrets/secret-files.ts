@@ -1,0 +1,86 @@
+import type { Host } from '../../host/host.ts';
+
+/**
+ * Values that tasks get as files: mode 0600 in a folder of this node's own, outside every work directory, in memory
+ * (tmpfs) where the system has such a place. They go with their attempt, by this agent or by the next.
+ */
+export interface SecretFiles {
+  /** Writes a value for an attempt, over an older one; returns its path. */
+  write(attempt: string, name: string, value: Uint8Array): Promise<string>;
+  /** Removes what the attempt was given; safe to repeat. */
+  remove(attempt: string): Promise<void>;
+  /** Removes what all other attempts were given, whichever agent gave it. */
+  keepOnly(attempts: readonly string[]): Promise<void>;
+}
+
+const memoryDirectory = '/dev/shm';
+
+/** Which folder it is stands here, with the boot in which it was made: a name of an older boot may be anybody's by now. */
+interface Place {
+  readonly bootId: string;
+  readonly directory: string;
+}
+
+/** `directory` is the node's own. The folder is made at the first use. */
+export async function openSecretFiles(
+  host: Pick<Host, 'files' | 'chance' | 'clock'>,
+  directory: string,
+): Promise<SecretFiles> {
+  const { files } = host;
+  let place = await readPlace(host, directory);
+
+  const open = async (): Promise<string> => {
+    if (place === null || (await files.lstat(place))?.kind !== 'directory') place = await makePlace(host, directory);
+    return place;
+  };
+  return {
+    async write(attempt, name, value) {
+      const folder = `${await open()}/${attempt}`;
+      await files.makeDirectory(folder, { mode: 0o700 });
+      await files.writeAtomic(`${folder}/${name}`, value, { mode: 0o600 });
+      return `${folder}/${name}`;
+    },
+    async remove(attempt) {
+      if (place !== null) await files.remove(`${place}/${attempt}`);
+    },
+    async keepOnly(attempts) {
+      if (place === null) return;
+      const kept = new Set(attempts);
+      for (const { name } of (await files.list(place)) ?? []) {
+        if (!kept.has(name)) await files.remove(`${place}/${name}`);
+      }
+    },
+  };
+}
+
+async function readPlace({ files, clock }: Pick<Host, 'files' | 'clock'>, directory: string): Promise<string | null> {
+  const bytes = await files.read(placePath(directory));
+  if (bytes === null) return null;
+  try {
+    const place = JSON.parse(new TextDecoder().decode(bytes)) as Place;
+    // On a disk it outlives the boot, and nobody else can have made it there.
+    return place.bootId === clock.bootId() || place.directory.startsWith(`${directory}/`) ? place.directory : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Created, not found: a folder that somebody else made under a name that they guessed is never used. */
+async function makePlace(
+  { files, chance, clock }: Pick<Host, 'files' | 'chance' | 'clock'>,
+  directory: string,
+): Promise<string> {
+  const inMemory = (await files.stat(memoryDirectory))?.kind === 'directory';
+  for (;;) {
+    const suffix = [...chance.bytes(8)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    const made = inMemory ? `${memoryDirectory}/runyard-${suffix}` : `${directory}/secret-files-${suffix}`;
+    const place: Place = { bootId: clock.bootId(), directory: made };
+    // Noted first, so that the next agent finds it whenever this one dies.
+    await files.writeAtomic(placePath(directory), new TextEncoder().encode(JSON.stringify(place)), { mode: 0o600 });
+    if (await files.createDirectory(made, { mode: 0o700 })) return made;
+  }
+}
+
+function placePath(directory: string): string {
+  return `${directory}/secret-files`;
+}

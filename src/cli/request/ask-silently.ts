@@ -1,0 +1,49 @@
+import type { ReadStream } from 'node:tty';
+import { UsageError } from '../usage-error.ts';
+
+const interrupt = '\u0003';
+const endOfInput = '\u0004';
+const backspaces: ReadonlySet<string> = new Set(['\u007f', '\b']);
+
+/**
+ * Asks at the terminal without showing what is typed. Resolves with one line, without its end; Ctrl-C throws. The
+ * terminal is as it was again when this ends, however it ends.
+ */
+export async function askSilently(
+  input: Pick<ReadStream, 'setRawMode' | 'on' | 'off' | 'resume' | 'pause' | 'setEncoding'>,
+  prompt: (text: string) => void,
+  question: string,
+): Promise<string> {
+  prompt(question);
+  input.setEncoding('utf8');
+  input.setRawMode(true);
+  try {
+    return await readLine(input);
+  } finally {
+    input.setRawMode(false);
+    input.pause();
+    prompt('\n');
+  }
+}
+
+function readLine(input: Pick<ReadStream, 'on' | 'off' | 'resume'>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let line = '';
+    const settle = (end: () => void): void => {
+      input.off('data', take);
+      input.off('end', ended);
+      end();
+    };
+    const take = (text: string): void => {
+      for (const key of text) {
+        if (key === '\r' || key === '\n' || key === endOfInput) return settle(() => resolve(line));
+        if (key === interrupt) return settle(() => reject(new UsageError('nothing was set', null)));
+        line = backspaces.has(key) ? [...line].slice(0, -1).join('') : line + key;
+      }
+    };
+    const ended = (): void => settle(() => resolve(line));
+    input.on('data', take);
+    input.on('end', ended);
+    input.resume();
+  });
+}
