@@ -15,12 +15,16 @@ export interface Embedded {
   readonly store: BlobStore;
   /** Who asks: named in what they do, and may do no more than their roles allow. */
   readonly actor: Principal;
+  /** Of the one request that this is made for: its command has one effect and one answer, however often it arrives. */
+  readonly idempotencyKey?: string;
   readonly onFault: (error: unknown) => void;
 }
 
 /** Carries a command out; a refusal is thrown as a RefusalError. */
 export async function execute(embedded: Embedded, command: Command, options: ExecuteOptions = {}): Promise<Answer> {
-  const answer = await embedded.plane.execute(command, { actor: embedded.actor, ...options });
+  const { actor, idempotencyKey } = embedded;
+  const key = idempotencyKey === undefined ? {} : { idempotencyKey };
+  const answer = await embedded.plane.execute(command, { actor, ...key, ...options });
   if (isRefusal(answer)) throw new RefusalError(answer);
   return answer;
 }

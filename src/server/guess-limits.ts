@@ -1,0 +1,51 @@
+import type { Clock } from '../host/clock.ts';
+
+/** Slows those down who try tokens out [R4.23]: by address, and by the id of the token. */
+export interface GuessLimits {
+  /** Seconds until another try is looked at; null when it is looked at now. */
+  blockedForSeconds(keys: readonly string[]): number | null;
+  failed(keys: readonly string[]): void;
+}
+
+/** Most keys that are remembered, so that whoever draws addresses or ids cannot fill the memory. */
+const mostKeys = 10_000;
+
+interface Failures {
+  count: number;
+  readonly sinceMs: number;
+}
+
+export function createGuessLimits(clock: Clock, limits: { guesses: number; guessWindowMs: number }): GuessLimits {
+  const { guesses, guessWindowMs } = limits;
+  const known = new Map<string, Failures>();
+  const find = (key: string): Failures | null => {
+    const found = known.get(key);
+    if (found === undefined) return null;
+    if (clock.bootMs() - found.sinceMs < guessWindowMs) return found;
+    known.delete(key);
+    return null;
+  };
+  return {
+    blockedForSeconds(keys) {
+      const full = keys.flatMap((key) => find(key) ?? []).filter(({ count }) => count >= guesses);
+      if (full.length === 0) return null;
+      const lastMs = Math.max(...full.map(({ sinceMs }) => sinceMs + guessWindowMs));
+      return Math.max(1, Math.ceil((lastMs - clock.bootMs()) / 1000));
+    },
+    failed(keys) {
+      for (const key of keys) {
+        const found = find(key);
+        if (found !== null) {
+          found.count += 1;
+          continue;
+        }
+        // Maps keep the order of insertion: the oldest goes.
+        for (const oldest of known.keys()) {
+          if (known.size < mostKeys) break;
+          known.delete(oldest);
+        }
+        known.set(key, { count: 1, sinceMs: clock.bootMs() });
+      }
+    },
+  };
+}

@@ -1,0 +1,10 @@
+import type { routes } from '../wire/http/routes.ts';
+import type { HandlersOf } from './handler.ts';
+import { jobHandlers } from './routes/jobs.ts';
+import { systemHandlers } from './routes/system.ts';
+
+/** A handler for every route of the table; one that is left out does not compile. */
+export const handlers: Partial<HandlersOf<typeof routes>> = {
+  ...jobHandlers,
+  ...systemHandlers,
+};

@@ -1,0 +1,81 @@
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { plainAddress } from './allowed-hosts.ts';
+import type { createApp } from './app.ts';
+import type { Certificate } from './certificate.ts';
+import type { ServerParts } from './server-parts.ts';
+import { mountSockets } from './upgrade.ts';
+
+/** Room for the id that a log of many tasks is resumed by. */
+const headerBytes = 64 * 1024;
+const checkMs = 1000;
+const idleMs = 65_000;
+const handshakeMs = 10_000;
+
+/** The TLS server with its limits, not listening yet. */
+export function createListener(
+  server: ServerParts,
+  app: ReturnType<typeof createApp>,
+  certificate: Certificate,
+): Server {
+  const { limits } = server.settings;
+  // The global Request and Response stay as they are: this process may be somebody else's.
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const https = createServer(
+    {
+      cert: certificate.cert,
+      key: certificate.key,
+      minVersion: 'TLSv1.2',
+      handshakeTimeout: handshakeMs,
+      headersTimeout: limits.headersMs,
+      // Bodies have a deadline of their own: those of bytes may take long, as long as they move.
+      requestTimeout: 0,
+      connectionsCheckingInterval: Math.min(checkMs, limits.headersMs),
+      keepAliveTimeout: idleMs,
+      maxHeaderSize: headerBytes,
+    },
+    (request, response) => {
+      server.notes.of(request);
+      response.once('close', () => {
+        const status = response.headersSent ? response.statusCode : null;
+        server.notes.ended(request, status, !response.writableFinished);
+      });
+      void answer(request, response);
+    },
+  );
+  https.maxConnections = limits.connections;
+  limitPerPeer(https, limits.connectionsPerPeer);
+  mountSockets(server, https);
+  return https;
+}
+
+/** One address cannot take all connections [R4.15]. */
+function limitPerPeer(https: Server, most: number): void {
+  const open = new Map<string, number>();
+  https.on('connection', (socket: Socket) => {
+    const peer = plainAddress(socket.remoteAddress ?? '');
+    const count = (open.get(peer) ?? 0) + 1;
+    if (count > most) {
+      socket.destroy();
+      return;
+    }
+    open.set(peer, count);
+    socket.once('close', () => {
+      const left = (open.get(peer) ?? 1) - 1;
+      if (left === 0) open.delete(peer);
+      else open.set(peer, left);
+    });
+  });
+}
+
+/** Resolves with the port once it listens. */
+export function listen(https: Server, { host, port }: { host: string; port: number }): Promise<number> {
+  return new Promise((resolve, reject) => {
+    https.once('error', reject);
+    https.listen({ host, port }, () => {
+      https.off('error', reject);
+      resolve((https.address() as AddressInfo).port);
+    });
+  });
+}

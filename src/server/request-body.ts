@@ -1,0 +1,99 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { checkTextDepth, guardDocument, largestDocumentBytes } from '../wire/document-guard.ts';
+import type { Bytes, Route } from '../wire/http/route.ts';
+import { refused } from './http-refusal.ts';
+import { readShape } from './read-shape.ts';
+
+/** The body of a request as its route takes it: nothing, a checked document, or a stream of bytes. */
+export async function readBody(request: IncomingMessage, route: Route, waitMs: number): Promise<unknown> {
+  checkEncoding(request);
+  if (route.body === undefined) return undefined;
+  if (isBytes(route.body)) return limitBytes(request, route.body.mostBytes, waitMs);
+  const text = await readText(request, waitMs);
+  checkTextDepth(text, 'the body');
+  return readShape(route.body, guardDocument(parseJson(text), 'the body'), 'body');
+}
+
+export function isBytes(body: Route['body']): body is Bytes {
+  return body !== undefined && 'bytes' in body;
+}
+
+/** Nothing is unpacked, so that nothing can be a bomb [R4.16]. */
+function checkEncoding({ headers }: IncomingMessage): void {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
+  throw refused('UNSUPPORTED_ENCODING', `the body is encoded as ${JSON.stringify(encoding.slice(0, 40))}`, {
+    hint: 'send it as it is, without Content-Encoding',
+  });
+}
+
+async function readText(request: IncomingMessage, waitMs: number): Promise<string> {
+  const type = request.headers['content-type'] ?? '';
+  if (!/^application\/json\b/i.test(type)) {
+    throw refused('UNSUPPORTED_ENCODING', `the body is of type ${JSON.stringify(type.slice(0, 60))}`, {
+      hint: 'send JSON: content-type: application/json',
+    });
+  }
+  if (Number(request.headers['content-length'] ?? 0) > largestDocumentBytes) throw tooLarge(largestDocumentBytes);
+  const parts: Buffer[] = [];
+  let sizeBytes = 0;
+  const late = setTimeout(() => request.destroy(timedOut(waitMs)), waitMs);
+  try {
+    for await (const part of request as AsyncIterable<Buffer>) {
+      sizeBytes += part.length;
+      if (sizeBytes > largestDocumentBytes) throw tooLarge(largestDocumentBytes);
+      parts.push(part);
+    }
+  } finally {
+    clearTimeout(late);
+  }
+  return decodeUtf8(Buffer.concat(parts));
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw refused('BAD_REQUEST', 'the body is not UTF-8');
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message.slice(0, 200) : 'unreadable';
+    throw refused('BAD_REQUEST', `the body is not JSON: ${why}`);
+  }
+}
+
+/** The same bytes, up to a limit, and failed when they pause for too long. */
+function limitBytes(request: IncomingMessage, mostBytes: number, waitMs: number): Readable {
+  if (Number(request.headers['content-length'] ?? 0) > mostBytes) throw tooLarge(mostBytes);
+  return Readable.from(bytesWithin(request, mostBytes, waitMs), { objectMode: false });
+}
+
+async function* bytesWithin(request: IncomingMessage, mostBytes: number, waitMs: number): AsyncGenerator<Buffer> {
+  let sizeBytes = 0;
+  let late = setTimeout(() => request.destroy(timedOut(waitMs)), waitMs);
+  try {
+    for await (const part of request as AsyncIterable<Buffer>) {
+      clearTimeout(late);
+      sizeBytes += part.length;
+      if (sizeBytes > mostBytes) throw tooLarge(mostBytes);
+      yield part;
+      late = setTimeout(() => request.destroy(timedOut(waitMs)), waitMs);
+    }
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+function tooLarge(mostBytes: number): Error {
+  return refused('TOO_LARGE', `the body is larger than ${mostBytes} bytes`);
+}
+
+function timedOut(waitMs: number): Error {
+  return refused('TIMED_OUT', `the body did not arrive within ${waitMs / 1000} s`);
+}

@@ -1,0 +1,148 @@
+import type { Server as HttpsServer } from 'node:https';
+import { type DestinationStream, pino } from 'pino';
+import { type OpenEmbedded, openEmbedded } from '../client/open-embedded.ts';
+import { fireTimers } from '../control/timers.ts';
+import { firstAdminToken } from './admin-token.ts';
+import { createAllowedHosts, hostOf, plainAddress } from './allowed-hosts.ts';
+import { createApp } from './app.ts';
+import { type Certificate, loadCertificate } from './certificate.ts';
+import { createGuessLimits } from './guess-limits.ts';
+import { createListener, listen } from './listen.ts';
+import { createMetrics } from './metrics.ts';
+import { createRequestNotes } from './request-notes.ts';
+import type { ServerParts } from './server-parts.ts';
+import { defaultLimits, defaultListen, type ServerLimits, type ServerSettings } from './settings.ts';
+
+export interface StartOptions extends Partial<Omit<ServerSettings, 'limits'>> {
+  /** Default: `RUNYARD_HOME`, else `~/.runyard`. */
+  readonly home?: string;
+  readonly limits?: Partial<ServerLimits>;
+  /** Where its log goes, one JSON line at a time; default: nowhere. */
+  readonly log?: DestinationStream;
+  /** Told when the server cannot go on. */
+  readonly onFault?: (error: unknown) => void;
+}
+
+/** The control plane of a home directory over HTTP. */
+export interface Server {
+  /** `https://host:port`, as it is to be told to clients. */
+  readonly url: string;
+  readonly port: number;
+  /** `sha256:…` of its certificate, for clients to pin. */
+  readonly fingerprint: string;
+  /** The token that was made for an administrator at the first start. */
+  readonly adminToken: string;
+  /** True at the first start: the token has not been shown to anybody yet. */
+  readonly isFirstStart: boolean;
+  readonly parts: ServerParts;
+  /**
+   * Takes no new connection, ends streams so that their clients resume elsewhere, lets requests finish for as long as
+   * the limits say, and closes the log.
+   */
+  close(): Promise<void>;
+}
+
+export const Server = {
+  /** Resolves once it listens. */
+  async start(options: StartOptions = {}): Promise<Server> {
+    const { home, onFault } = options;
+    const opened = await openEmbedded({
+      ...(home === undefined ? {} : { home }),
+      ...(onFault === undefined ? {} : { onFault }),
+    });
+    try {
+      return await startOn(opened, settingsOf(options), options.log ?? nowhere);
+    } catch (error) {
+      await opened.close();
+      throw error;
+    }
+  },
+};
+
+const nowhere: DestinationStream = { write: () => {} };
+
+function settingsOf(options: StartOptions): ServerSettings {
+  return {
+    listen: options.listen ?? defaultListen,
+    tls: options.tls ?? null,
+    publicUrl: options.publicUrl ?? null,
+    oidc: options.oidc ?? null,
+    limits: { ...defaultLimits, ...options.limits },
+  };
+}
+
+async function startOn(opened: OpenEmbedded, settings: ServerSettings, log: DestinationStream): Promise<Server> {
+  const { embedded } = opened;
+  const { host, home } = embedded;
+  const certificate = await loadCertificate(host, { home, files: settings.tls, listenHost: settings.listen.host });
+  const admin = await firstAdminToken(embedded);
+  const stopping = new AbortController();
+  const parts = makeParts(opened, { settings, log, certificate, stopping: stopping.signal });
+  const https = createListener(parts, createApp(parts), certificate);
+  const port = await listen(https, settings.listen);
+  const timers = fireTimers(embedded.plane, host, stopping.signal).catch(embedded.onFault);
+  parts.log.info({ url: urlOf(settings, port), fingerprint: certificate.fingerprint }, 'listening');
+  const end = async (): Promise<void> => {
+    await stop(https, { stopping, stopMs: settings.limits.stopMs });
+    await timers;
+    parts.metrics.close();
+    await opened.close();
+  };
+  let closing: Promise<void> | null = null;
+  return {
+    url: urlOf(settings, port),
+    port,
+    fingerprint: certificate.fingerprint,
+    adminToken: admin.token,
+    isFirstStart: admin.isNew,
+    parts,
+    close() {
+      closing ??= end();
+      return closing;
+    },
+  };
+}
+
+function makeParts(
+  { embedded }: OpenEmbedded,
+  given: { settings: ServerSettings; log: DestinationStream; certificate: Certificate; stopping: AbortSignal },
+): ServerParts {
+  const { settings, certificate, stopping } = given;
+  const { clock } = embedded.host;
+  const log = pino(
+    { base: null, timestamp: () => `,"at":"${new Date(clock.wallMs()).toISOString()}"`, messageKey: 'message' },
+    given.log,
+  );
+  const metrics = createMetrics(embedded);
+  return {
+    settings,
+    embedded,
+    log,
+    metrics,
+    guesses: createGuessLimits(clock, settings.limits),
+    notes: createRequestNotes({ log, metrics, clock }),
+    hosts: createAllowedHosts(allowedNames(settings, certificate)),
+    stopping,
+  };
+}
+
+function allowedNames({ listen: { host }, publicUrl }: ServerSettings, { names }: Certificate): ReadonlySet<string> {
+  const open = publicUrl === null ? null : hostOf(new URL(publicUrl).host);
+  return new Set([...names, plainAddress(host.toLowerCase()), 'localhost', ...(open === null ? [] : [open])]);
+}
+
+/** An address that stands for all of them is none that a client could use. */
+function urlOf({ listen: { host }, publicUrl }: ServerSettings, port: number): string {
+  if (publicUrl !== null) return publicUrl.replace(/\/+$/, '');
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  return `https://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+async function stop(https: HttpsServer, how: { stopping: AbortController; stopMs: number }): Promise<void> {
+  const closed = new Promise<void>((resolve) => https.close(() => resolve()));
+  how.stopping.abort();
+  https.closeIdleConnections();
+  const late = setTimeout(() => https.closeAllConnections(), how.stopMs);
+  await closed;
+  clearTimeout(late);
+}
