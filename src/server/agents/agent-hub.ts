@@ -1,0 +1,117 @@
+import type { Embedded } from '../../client/embedded.ts';
+import type { Link, LinkListener } from '../../client/remote/agent/link.ts';
+import type { StreamEnd, StreamListener } from '../../client/remote/agent/streams.ts';
+import type { LeaseTimes } from '../../core/node/lease-times.ts';
+import { closeCodes } from '../../wire/agent-protocol.ts';
+import { AgentSession, type SessionHub } from './agent-session.ts';
+
+export interface AgentHubOptions {
+  /** Acts for the server itself. */
+  readonly embedded: Embedded;
+  readonly times: LeaseTimes;
+  /** Told of every heartbeat. */
+  readonly heard: (node: string, instance: string) => void;
+}
+
+/** After the server was away its agents come back over this long, each one of them adding a little. */
+const spreadPerAgentMs = 20;
+const longestSpreadMs = 10_000;
+const mostRemembered = 10_000;
+const auditEveryMs = 60_000;
+
+/** All agents that are connected to this server. */
+export class AgentHub implements SessionHub {
+  readonly embedded: Embedded;
+  readonly lastReports = new Map<string, number>();
+  readonly #options: AgentHubOptions;
+  readonly #sessions = new Map<string, AgentSession>();
+  readonly #greeting = new Set<AgentSession>();
+  readonly #audited = new Map<string, number>();
+
+  constructor(options: AgentHubOptions) {
+    this.#options = options;
+    this.embedded = options.embedded;
+  }
+
+  get heartbeatMs(): number {
+    return this.#options.times.heartbeatMs;
+  }
+
+  get leaseMs(): number {
+    return this.#options.times.leaseMs;
+  }
+
+  /** Nodes whose agent is connected. */
+  get connected(): readonly string[] {
+    return [...this.#sessions.keys()];
+  }
+
+  /** Takes a connection on which the key of `node` was presented; tell the listener of everything that comes in on it. */
+  accept(link: Link, node: string): LinkListener {
+    const session = new AgentSession(this, link, node);
+    this.#greeting.add(session);
+    return {
+      onText: (text) => session.onText(text),
+      onBytes: (bytes) => session.onBytes(bytes),
+      onClose: () => session.onClose(),
+    };
+  }
+
+  /** Opens a stream to a node's agent; null when it is not connected, or has too many. */
+  openStream(node: string, purpose: string, listen: (stream: StreamEnd) => StreamListener): StreamEnd | null {
+    return this.#sessions.get(node)?.streams.open(purpose, listen) ?? null;
+  }
+
+  /** The node may not speak any more: it was removed, or its key was. */
+  dismiss(node: string, reason: string): void {
+    this.#sessions.get(node)?.end(closeCodes.refused, reason);
+  }
+
+  /** Ends every connection, so that the agents come again as soon as there is a server. */
+  close(): void {
+    for (const session of [...this.#greeting, ...this.#sessions.values()]) {
+      session.end(closeCodes.goingAway, 'the server stops');
+    }
+  }
+
+  rejoinWithinMs(): number {
+    return Math.min(longestSpreadMs, this.#sessions.size * spreadPerAgentMs);
+  }
+
+  joined(session: AgentSession): void {
+    this.#greeting.delete(session);
+    const before = this.#sessions.get(session.node);
+    this.#sessions.set(session.node, session);
+    if (before === undefined) return;
+    if (before.instance === session.instance) before.end(closeCodes.goingAway, 'the agent has connected again');
+    else before.supersede(session);
+  }
+
+  gone(session: AgentSession): void {
+    this.#greeting.delete(session);
+    if (this.#sessions.get(session.node) === session) this.#sessions.delete(session.node);
+    // Those of agents that have long been replaced are of no use; what they could repeat changes nothing anyway.
+    for (const instance of this.lastReports.keys()) {
+      if (this.lastReports.size <= mostRemembered) break;
+      this.lastReports.delete(instance);
+    }
+  }
+
+  heard(node: string, instance: string): void {
+    this.#options.heard(node, instance);
+  }
+
+  placeOf(node: string): string | null {
+    return this.#sessions.get(node)?.place ?? null;
+  }
+
+  /** Once a minute and node: whoever floods the server with nonsense does not flood its log. */
+  misbehaved(node: string, what: string): void {
+    const { plane, host, onFault } = this.embedded;
+    const nowMs = host.clock.bootMs();
+    if (nowMs - (this.#audited.get(node) ?? Number.NEGATIVE_INFINITY) < auditEveryMs) return;
+    this.#audited.set(node, nowMs);
+    const refused = { who: `node ${node}`, action: 'speak', subject: what, code: 'FORBIDDEN', times: 1 } as const;
+    plane.execute({ kind: 'RecordRefusal', ...refused }).catch(onFault);
+  }
+}
