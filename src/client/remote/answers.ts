@@ -25,7 +25,7 @@ export function readRefusal(status: number, text: string, asked: { place: string
 }
 
 /** A newer server may refuse for reasons that this client has no code for. */
-function knownCode(code: string, status: number): RefusalCode {
+export function knownCode(code: string, status: number): RefusalCode {
   if (Object.hasOwn(refusals, code)) return code as RefusalCode;
   return byStatus[status] ?? (status < 500 ? 'BAD_REQUEST' : 'INTERNAL');
 }

@@ -187,11 +187,11 @@ function bodyOf(
   return { body: open(), headers: { ...headers, 'content-length': String(sizeBytes) } };
 }
 
-function pathOf(template: string, params: Readonly<Record<string, string>>): string {
+export function pathOf(template: string, params: Readonly<Record<string, string>>): string {
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }
 
-function queryOf(query: Readonly<Record<string, unknown>>): string {
+export function queryOf(query: Readonly<Record<string, unknown>>): string {
   const given = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) if (value !== undefined) given.append(key, String(value));
   const text = given.toString();
