@@ -3,9 +3,13 @@ import type { JobView, OutputView } from '../core/job/view.ts';
 import type { NodeView } from '../core/node/view.ts';
 import type { Waiting } from '../core/reason.ts';
 import type { Submission } from '../wire/submission.ts';
+import type { Projects, Tokens, WhoView } from './access-api.ts';
+import type { ExecOptions, ExecSession } from './exec-api.ts';
 import type { Secrets } from './secret-api.ts';
 import type { Services } from './service-api.ts';
 
+export type * from './access-api.ts';
+export type * from './exec-api.ts';
 export type * from './secret-api.ts';
 export type * from './service-api.ts';
 
@@ -18,19 +22,28 @@ export interface RunyardClient {
   readonly nodes: Nodes;
   readonly profiles: Profiles;
   readonly services: Services;
+  readonly projects: Projects;
+  readonly tokens: Tokens;
   readonly secrets: Secrets;
   /** Home directory, absolute. */
   readonly home: string;
+  /** URL of the server that holds the control plane; null where this process does. */
+  readonly server: string | null;
   /** Facts as people and scripts read them, oldest first (S10). */
-  events(options?: {
-    readonly job?: string;
-    /** Those of a service, and of the jobs that are its replicas. */
-    readonly service?: string;
-    readonly follow?: boolean;
-    readonly signal?: AbortSignal;
-  }): AsyncIterable<EventView>;
+  events(options?: EventFilter): AsyncIterable<EventView>;
+  whoAmI(): Promise<WhoView>;
   prune(options: { readonly olderThanMs: number }): Promise<PruneReport>;
   close(): Promise<void>;
+}
+
+export interface EventFilter {
+  readonly job?: string;
+  /** Those of a service, and of the jobs that are its replicas. */
+  readonly service?: string;
+  /** Only what people did, and what was refused to them. */
+  readonly audit?: boolean;
+  readonly follow?: boolean;
+  readonly signal?: AbortSignal;
 }
 
 /** One fact of the log. */
@@ -38,6 +51,8 @@ export interface EventView {
   readonly seq: number;
   readonly at: string;
   readonly kind: string;
+  /** The user who asked for it; null for what followed by rule or was told by a node. */
+  readonly by: string | null;
   readonly job: string | null;
   readonly node: string | null;
   readonly service: string | null;
@@ -171,8 +186,8 @@ export interface JobHandle {
   explain(): Promise<Explanation>;
   /** Why it has its node and yet does not start there, where that is known; otherwise null. */
   heldUp(): Promise<string | null>;
-  /** How to run a command beside the task: same directory and environment (`yard exec`). */
-  execPlan(): Promise<ExecPlan>;
+  /** Runs a command beside the task: same directory and environment (`yard exec`). */
+  exec(options: ExecOptions): Promise<ExecSession>;
 }
 
 export interface LandedOutput extends OutputView {
@@ -183,15 +198,6 @@ export interface LandedOutput extends OutputView {
 export interface Explanation {
   readonly sentence: string;
   readonly settings: readonly SettingView[];
-}
-
-export interface ExecPlan {
-  readonly node: string;
-  readonly workdir: string;
-  /** Without secrets: whoever prints a plan prints none. */
-  readonly env: Readonly<Record<string, string>>;
-  /** The variables that hold secrets, opened when the command starts. */
-  openSecrets(): Promise<Readonly<Record<string, string>>>;
 }
 
 export type ListedNode = NodeView & {

@@ -5,19 +5,29 @@ import { createSetupShelf } from '../agent/setup-shelf.ts';
 import { taskKeyText } from '../core/job/job.ts';
 import { orderFor } from '../core/node/orders.ts';
 import { refuse } from '../core/refusal.ts';
-import type { ExecPlan } from './api.ts';
 import type { Embedded } from './embedded.ts';
 import { requireJob } from './job-handle.ts';
 import { RefusalError } from './refusal-error.ts';
 import { readHomeKey } from './secrets/home-key.ts';
 import { sealingOf } from './secrets/sealing.ts';
 import { oneTask } from './task-place.ts';
+import { allow } from './visible.ts';
+
+interface ExecPlan {
+  readonly node: string;
+  readonly workdir: string;
+  /** Without secrets: whoever prints a plan prints none. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The variables that hold secrets, opened when the command starts. */
+  openSecrets(): Promise<Readonly<Record<string, string>>>;
+}
 
 /** The directory and the environment of a live task, for a command to run beside it. */
 export async function execPlan(embedded: Embedded, reference: { id: string; part: number | null }): Promise<ExecPlan> {
   const { home, host, plane } = embedded;
   await plane.catchUp();
   const job = await requireJob(embedded, reference.id);
+  allow(embedded, 'exec', job);
   const { key, task } = oneTask(job, reference.part);
   const nodeDirectory = `${home}/nodes/${task.node}`;
   const attempt = attemptOf(nodeDirectory, task.node, key);

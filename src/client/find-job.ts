@@ -4,11 +4,15 @@ import { parseJobReference } from '../core/job/job-id.ts';
 import { refuse } from '../core/refusal.ts';
 import type { Embedded } from './embedded.ts';
 import { RefusalError } from './refusal-error.ts';
+import { listArchiveSeen, sees } from './visible.ts';
 
-/** A job by its id, wherever it is now; null when there is none. */
-export async function loadJob({ plane }: Embedded, id: string): Promise<Job | null> {
-  const live = plane.state.jobs.get(id);
-  if (live !== undefined) return live;
+/** A job by its id, wherever it is now; null when there is none that whoever asks may see. */
+export async function loadJob(embedded: Embedded, id: string): Promise<Job | null> {
+  const job = embedded.plane.state.jobs.get(id) ?? (await loadArchived(embedded, id));
+  return job !== null && sees(embedded, job.project) ? job : null;
+}
+
+async function loadArchived({ plane }: Embedded, id: string): Promise<Job | null> {
   const record = await plane.log.archived(id);
   return record === null ? null : jobOfRecord(record);
 }
@@ -43,10 +47,12 @@ interface Candidate {
   readonly submittedAtMs: number;
 }
 
-async function findCandidates({ plane }: Embedded, wanted: string): Promise<readonly Candidate[]> {
-  const live = [...plane.state.jobs.values()].filter((job) => job.name === wanted || job.id.startsWith(wanted));
-  const byName = await plane.log.listArchive({ name: wanted, limit: 1 });
-  const byPrefix = await plane.log.listArchive({ idPrefix: wanted, limit: 6 });
+async function findCandidates(embedded: Embedded, wanted: string): Promise<readonly Candidate[]> {
+  const live = [...embedded.plane.state.jobs.values()].filter(
+    (job) => (job.name === wanted || job.id.startsWith(wanted)) && sees(embedded, job.project),
+  );
+  const byName = await listArchiveSeen(embedded, { name: wanted, limit: 1 });
+  const byPrefix = await listArchiveSeen(embedded, { idPrefix: wanted, limit: 6 });
   const all = new Map<string, Candidate>();
   for (const { id, name, submittedAtMs } of [...live, ...byName, ...byPrefix]) all.set(id, { id, name, submittedAtMs });
   return [...all.values()];

@@ -4,9 +4,9 @@ import { whyWaiting } from '../core/placement/waiting.ts';
 import { refuse } from '../core/refusal.ts';
 import type { Explanation, JobHandle, LogOptions } from './api.ts';
 import { type Embedded, execute } from './embedded.ts';
-import { execPlan } from './exec-plan.ts';
 import { loadJob } from './find-job.ts';
 import { whyHeldUp } from './full-disk.ts';
+import { runLocalExec } from './local-exec.ts';
 import { followLogs } from './logs.ts';
 import { landOutputs, viewOutputs } from './outputs.ts';
 import { RefusalError } from './refusal-error.ts';
@@ -53,7 +53,7 @@ export function createJobHandle(embedded: Embedded, reference: { id: string; par
     async heldUp() {
       return whyHeldUp(embedded, await requireJob(embedded, id));
     },
-    execPlan: () => execPlan(embedded, reference),
+    exec: (options) => runLocalExec(embedded, reference, options),
   };
   return handle;
 }

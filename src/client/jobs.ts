@@ -1,5 +1,5 @@
 import { jobOfRecord } from '../control/archive.ts';
-import type { Job } from '../core/job/job.ts';
+import { type Job, jobState } from '../core/job/job.ts';
 import { type JobView, viewJob } from '../core/job/view.ts';
 import { fitOnNode, isAllocation } from '../core/placement/fit.ts';
 import { whyNotPlaced } from '../core/placement/waiting.ts';
@@ -14,6 +14,7 @@ import { profileLayers } from './profiles.ts';
 import { requireSecrets } from './secrets/secrets.ts';
 import { viewSettings } from './settings-view.ts';
 import { submit } from './submit.ts';
+import { listArchiveSeen, sees } from './visible.ts';
 
 export function createJobs(embedded: Embedded): Jobs {
   return {
@@ -49,24 +50,54 @@ async function preview(embedded: Embedded, submission: Submission): Promise<Prev
 
 const recentMs = 60 * 60_000;
 const defaultLimit = 1000;
+/** As many as one commit can have submitted in the same millisecond. */
+const mostAtOnce = 512;
 
-async function list({ plane, host }: Embedded, filter: JobFilter): Promise<readonly JobView[]> {
+async function list(embedded: Embedded, filter: JobFilter): Promise<readonly JobView[]> {
+  return (await listJobs(embedded, filter, null)).views;
+}
+
+/** A place in the list of all jobs, which stays what it is while jobs come, end and go. */
+export interface JobPosition {
+  readonly submittedAtMs: number;
+  /** Tells jobs of the same millisecond apart. */
+  readonly order: number;
+}
+
+/** Jobs behind a position, those submitted last first; `next` is the position of the last one where there are more. */
+export async function listJobs(
+  embedded: Embedded,
+  filter: JobFilter,
+  after: JobPosition | null,
+): Promise<{ readonly views: readonly JobView[]; readonly next: JobPosition | null }> {
+  const { plane, host } = embedded;
   await plane.catchUp();
   const { project, owner, state: wanted, limit = defaultLimit } = filter;
-  const live = [...plane.state.jobs.values()].filter((job) => matches(job, filter));
-  const archived = await plane.log.listArchive({
-    limit,
+  const live = [...plane.state.jobs.values()].filter(
+    (job) => matches(job, filter) && sees(embedded, job.project) && (wanted === undefined || jobState(job) === wanted),
+  );
+  const archived = await listArchiveSeen(embedded, {
+    limit: limit + mostAtOnce,
+    order: 'submission',
     ...(project === undefined ? {} : { project }),
     ...(owner === undefined ? {} : { owner }),
     ...(wanted === undefined ? {} : { state: wanted }),
+    ...(filter.all === true || wanted !== undefined ? {} : { endedSinceMs: host.clock.wallMs() - recentMs }),
+    ...(after === null ? {} : { submittedUpToMs: after.submittedAtMs }),
   });
-  const sinceMs = filter.all === true || wanted !== undefined ? 0 : host.clock.wallMs() - recentMs;
-  const ended = archived.filter((record) => record.endedAtMs >= sinceMs).map(jobOfRecord);
-  const views = [...live, ...ended]
-    .sort((a, b) => b.submittedAtMs - a.submittedAtMs || b.order - a.order)
-    .map((job) => viewJob(plane.state, job, plane.nowMs(), { full: true }))
-    .filter((view) => wanted === undefined || view.state === wanted);
-  return views.slice(0, limit);
+  const sorted = [...live, ...archived.map(jobOfRecord)]
+    .filter((job) => after === null || newestFirst(after, job) < 0)
+    .sort(newestFirst);
+  const page = sorted.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    views: page.map((job) => viewJob(plane.state, job, plane.nowMs(), { full: true })),
+    next: last === undefined || sorted.length === page.length ? null : last,
+  };
+}
+
+function newestFirst(a: JobPosition, b: JobPosition): number {
+  return b.submittedAtMs - a.submittedAtMs || b.order - a.order;
 }
 
 function matches(job: Job, { project, owner }: JobFilter): boolean {

@@ -1,14 +1,16 @@
-import { mkdirSync } from 'node:fs';
-import type { Node as ClusterNode } from '../core/node/node.ts';
+import { isAdministrator } from '../core/access/authorize.ts';
+import { parseTaskKey } from '../core/job/job.ts';
 import { leaseName } from '../core/node/lease-times.ts';
+import type { Node as ClusterNode } from '../core/node/node.ts';
 import { viewNode } from '../core/node/view.ts';
 import { refuse } from '../core/refusal.ts';
-import { takeExclusiveLock } from '../log/exclusive-lock.ts';
 import type { ListedNode, Nodes } from './api.ts';
 import { defaultNodeName } from './capacity.ts';
 import { type Embedded, execute } from './embedded.ts';
 import { RefusalError } from './refusal-error.ts';
+import { isServedHere } from './served-here.ts';
 import { startNode } from './start-node.ts';
+import { sees } from './visible.ts';
 
 export function createNodes(embedded: Embedded): Nodes {
   const { plane, host } = embedded;
@@ -36,10 +38,17 @@ export function createNodes(embedded: Embedded): Nodes {
     async remove(name) {
       await execute(embedded, { kind: 'RemoveNode', node: name, by });
     },
-    isRunning: (name) => isServed(embedded, name),
+    isRunning: (name) => isServedHere(embedded, name),
     start: (options) => startNode(embedded, options ?? {}),
     defaultName: () => defaultNodeName(host),
   };
+}
+
+/** What others run on it is told to nobody but them; how much of it is free is. */
+function showsTask(embedded: Embedded, task: string): boolean {
+  if (isAdministrator(embedded.plane.state, embedded.actor)) return true;
+  const job = embedded.plane.state.jobs.get(parseTaskKey(task)?.job ?? '');
+  return job !== undefined && sees(embedded, job.project);
 }
 
 /** A node that joins over the network is served as long as it is heard; another, as long as a process holds its name. */
@@ -51,20 +60,13 @@ async function viewNodes(embedded: Embedded, nodes: readonly ClusterNode[]): Pro
   return Promise.all(
     nodes.map(async (node) => {
       const heardAtMs = node.leased ? (heard.get(leaseName(node.name)) ?? null) : null;
+      const view = viewNode(plane.state, node, time);
       return {
-        ...viewNode(plane.state, node, time),
-        agentRunning: node.leased ? node.presence.kind === 'up' : await isServed(embedded, node.name),
+        ...view,
+        tasks: view.tasks.filter((task) => showsTask(embedded, task)),
+        agentRunning: node.leased ? node.presence.kind === 'up' : await isServedHere(embedded, node.name),
         heardAt: heardAtMs === null ? null : new Date(time.atMs + heardAtMs - time.nowMs).toISOString(),
       };
     }),
   );
-}
-
-/** True when some process holds the node's name, this one included. */
-async function isServed({ home, host }: Embedded, name: string): Promise<boolean> {
-  const directory = `${home}/nodes/${name}`;
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const lock = await takeExclusiveLock(`${directory}/lock.db`, host);
-  lock?.release();
-  return lock === null;
 }

@@ -1,8 +1,9 @@
 import { attemptOf } from '../agent/attempt.ts';
 import { readMaterialised } from '../agent/materialised.ts';
+import type { BlobHash } from '../blobs/blob-store.ts';
 import { collectOutputs } from '../blobs/collect.ts';
 import type { Manifest } from '../blobs/manifest.ts';
-import { decodeManifest } from '../blobs/manifest-codec.ts';
+import { decodeManifest, encodeManifest } from '../blobs/manifest-codec.ts';
 import type { Job, Output } from '../core/job/job.ts';
 import type { OutputView } from '../core/job/view.ts';
 import { refuse } from '../core/refusal.ts';
@@ -44,6 +45,33 @@ export async function landOutputs(
     manifest: manifest === null ? null : () => Promise.resolve(manifest),
   }));
   return landTrees(embedded, trees, { id: reference.id, ...options });
+}
+
+/** Outputs of one task as they travel: with the name of the blob that lists what there is to land. */
+export interface OutputTree {
+  readonly place: number | null;
+  readonly outputs: readonly OutputView[];
+  readonly manifest: BlobHash | null;
+}
+
+/** The same by task, for whoever lands them elsewhere. */
+export async function outputTrees(
+  embedded: Embedded,
+  reference: { id: string; part: number | null },
+): Promise<readonly OutputTree[]> {
+  const gathered = await gather(embedded, reference);
+  return Promise.all(
+    gathered.map(async ({ placed, place, outputs, manifest }) => ({
+      place,
+      outputs: outputs.map((output) => viewOutput(place, output)),
+      // What a live task has so far is listed nowhere yet.
+      manifest: manifest === null ? null : (placed.task.outputsManifest ?? (await keepManifest(embedded, manifest))),
+    })),
+  );
+}
+
+function keepManifest({ store }: Embedded, manifest: Manifest): Promise<BlobHash> {
+  return store.put(encodeManifest(manifest));
 }
 
 async function gather(

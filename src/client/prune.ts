@@ -1,7 +1,9 @@
 import { decodeManifest } from '../blobs/manifest-codec.ts';
 import { parseTaskKey } from '../core/job/job.ts';
+import { readKept } from '../log/read-kept.ts';
 import type { PruneReport } from './api.ts';
 import type { Embedded } from './embedded.ts';
+import { allow } from './visible.ts';
 
 const pushGraceMs = 60 * 60_000;
 
@@ -9,6 +11,7 @@ const pushGraceMs = 60 * 60_000;
 export async function prune(embedded: Embedded, { olderThanMs }: { olderThanMs: number }): Promise<PruneReport> {
   const { plane, host } = embedded;
   await plane.catchUp();
+  allow(embedded, 'prune');
   const beforeMs = host.clock.wallMs() - olderThanMs;
   const jobs = await plane.log.pruneArchive(beforeMs);
   await plane.log.trim({
@@ -24,7 +27,7 @@ export async function prune(embedded: Embedded, { olderThanMs }: { olderThanMs: 
 async function seqAt({ plane }: Embedded, beforeMs: number): Promise<number> {
   let seq = 0;
   for (;;) {
-    const batches = await plane.log.readAfter(seq, 500);
+    const batches = await readKept(plane.log, seq, 500);
     for (const batch of batches) {
       if (batch.atMs >= beforeMs) return batch.seq;
       seq = batch.seq + batch.facts.length - 1;

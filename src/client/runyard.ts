@@ -1,21 +1,40 @@
-import type { EventView, Jobs, Nodes, Profiles, PruneReport, RunyardClient, Secrets, Services } from './api.ts';
+import type {
+  EventFilter,
+  EventView,
+  Jobs,
+  Nodes,
+  Profiles,
+  Projects,
+  PruneReport,
+  RunyardClient,
+  Secrets,
+  Services,
+  Tokens,
+  WhoView,
+} from './api.ts';
 import { followEvents } from './events.ts';
 import { createJobs } from './jobs.ts';
 import { createNodes } from './nodes.ts';
 import { type OpenEmbedded, type OpenOptions, openEmbedded } from './open-embedded.ts';
 import { createProfiles } from './profiles.ts';
+import { createProjects } from './projects.ts';
 import { prune } from './prune.ts';
 import { createSecrets } from './secrets/secrets.ts';
 import { createServices } from './services.ts';
+import { createTokens } from './tokens.ts';
+import { whoAmI } from './whoami.ts';
 
 export type { OpenOptions } from './open-embedded.ts';
 
 /** Runyard in this process: a control plane over the log of a home directory (G8). */
 export class Runyard implements RunyardClient {
+  readonly server = null;
   readonly jobs: Jobs;
   readonly nodes: Nodes;
   readonly profiles: Profiles;
   readonly services: Services;
+  readonly projects: Projects;
+  readonly tokens: Tokens;
   readonly secrets: Secrets;
   readonly #opened: OpenEmbedded;
 
@@ -26,6 +45,8 @@ export class Runyard implements RunyardClient {
     this.nodes = createNodes(embedded);
     this.profiles = createProfiles(embedded);
     this.services = createServices(embedded);
+    this.projects = createProjects(embedded);
+    this.tokens = createTokens(embedded);
     this.secrets = createSecrets(embedded);
   }
 
@@ -37,10 +58,12 @@ export class Runyard implements RunyardClient {
     return this.#opened.embedded.home;
   }
 
-  events(
-    options: { job?: string; service?: string; follow?: boolean; signal?: AbortSignal } = {},
-  ): AsyncIterable<EventView> {
+  events(options: EventFilter = {}): AsyncIterable<EventView> {
     return followEvents(this.#opened.embedded, options);
+  }
+
+  whoAmI(): Promise<WhoView> {
+    return whoAmI(this.#opened.embedded);
   }
 
   prune(options: { olderThanMs: number }): Promise<PruneReport> {

@@ -10,6 +10,7 @@ import { explainService } from './explain-service.ts';
 import { whyHeldUp } from './full-disk.ts';
 import { RefusalError } from './refusal-error.ts';
 import { followServiceLogs, labelLines } from './service-logs.ts';
+import { sees } from './visible.ts';
 import { watchService } from './watch-service.ts';
 
 /** What is asked of one service, without its name and who asks. */
@@ -81,9 +82,15 @@ async function whyReplicaIsHeldUp(embedded: Embedded, { replicas }: Service): Pr
   return null;
 }
 
-export function requireService({ plane }: Embedded, name: string): Service {
-  const service = plane.state.services.get(name);
-  if (service !== undefined) return service;
+/** Null where there is none that whoever asks may see. */
+export function findService(embedded: Embedded, name: string): Service | null {
+  const service = embedded.plane.state.services.get(name);
+  return service !== undefined && sees(embedded, service.project) ? service : null;
+}
+
+export function requireService(embedded: Embedded, name: string): Service {
+  const service = findService(embedded, name);
+  if (service !== null) return service;
   throw new RefusalError(
     refuse('NOT_FOUND', `there is no service ${JSON.stringify(name)} any more`, { hint: 'yard services lists them' }),
   );

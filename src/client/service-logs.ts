@@ -4,6 +4,7 @@ import type { Embedded } from './embedded.ts';
 import { followLogs } from './logs.ts';
 import { requireService } from './service-handle.ts';
 import { createSignalBox } from './signal-box.ts';
+import { listArchiveSeen } from './visible.ts';
 import { mayConcern } from './watch-service.ts';
 
 /**
@@ -24,10 +25,10 @@ export async function* followServiceLogs(
     );
 }
 
-async function shownReplicas({ plane }: Embedded, name: string): Promise<readonly string[]> {
-  const alive = [...(plane.state.services.get(name)?.replicas.keys() ?? [])];
+async function shownReplicas(embedded: Embedded, name: string): Promise<readonly string[]> {
+  const alive = [...(embedded.plane.state.services.get(name)?.replicas.keys() ?? [])];
   if (alive.length > 0) return alive;
-  const ended = (await plane.log.listArchive({ name, limit: 20 })).map(jobOfRecord);
+  const ended = (await listArchiveSeen(embedded, { name, limit: 20 })).map(jobOfRecord);
   const last = ended.find((job) => job.service?.name === name);
   return last === undefined ? [] : [last.id];
 }

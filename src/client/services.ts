@@ -1,4 +1,5 @@
 import { defaultProject } from '../core/access/access.ts';
+import type { WorkspaceRef } from '../core/job/spec.ts';
 import { refuse } from '../core/refusal.ts';
 import { checkSecretsSet } from '../core/secrets/decide.ts';
 import { viewService } from '../core/service/view.ts';
@@ -8,8 +9,9 @@ import type { AppliedService, ApplyOptions, ServiceDocument, Services } from './
 import { withDocumentRefusals } from './document-refusals.ts';
 import { type Embedded, execute } from './embedded.ts';
 import { RefusalError } from './refusal-error.ts';
-import { createServiceHandle } from './service-handle.ts';
+import { createServiceHandle, findService } from './service-handle.ts';
 import { pushOwnWorkspace } from './submit.ts';
+import { sees } from './visible.ts';
 
 export function createServices(embedded: Embedded): Services {
   const { plane, host } = embedded;
@@ -18,13 +20,18 @@ export function createServices(embedded: Embedded): Services {
     async list() {
       await plane.catchUp();
       const time = { atMs: host.clock.wallMs(), nowMs: plane.nowMs() };
-      const byName = [...plane.state.services.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+      const seen = [...plane.state.services.values()].filter((service) => sees(embedded, service.project));
+      const byName = seen.sort((a, b) => (a.name < b.name ? -1 : 1));
       return byName.map((service) => viewService(plane.state, service, time));
     },
     async get(name) {
       await plane.catchUp();
-      if (plane.state.services.has(name)) return createServiceHandle(embedded, name);
-      const known = [...plane.state.services.keys()].sort().join(', ');
+      if (findService(embedded, name) !== null) return createServiceHandle(embedded, name);
+      const seen = [...plane.state.services.values()].filter((service) => sees(embedded, service.project));
+      const known = seen
+        .map((service) => service.name)
+        .sort()
+        .join(', ');
       const hint = known === '' ? 'yard apply its file makes it' : `there are: ${known}`;
       throw new RefusalError(refuse('NOT_FOUND', `there is no service ${JSON.stringify(name)}`, { hint }));
     },
@@ -37,14 +44,40 @@ async function applyService(
   given: Submission | ServiceDocument,
   options: Partial<ApplyOptions>,
 ): Promise<AppliedService> {
-  const { spec, source, profile, layers } =
+  const submission = await readService(embedded, given, options.project);
+  const workspace = await pushOwnWorkspace(embedded, submission.spec, options);
+  return applyPushed(embedded, submission, { ...options, workspace });
+}
+
+/** Reads a service and refuses what is wrong with it before anything is pushed. */
+export async function readService(
+  embedded: Embedded,
+  given: Submission | ServiceDocument,
+  project?: string,
+): Promise<Submission> {
+  const submission =
     'spec' in given ? given : withDocumentRefusals(() => parseServiceDocument(given, { origin: 'the service' }));
   await embedded.plane.catchUp();
-  const unset = checkSecretsSet(embedded.plane.state, options.project ?? defaultProject, spec);
+  const unset = checkSecretsSet(embedded.plane.state, projectOf(embedded, submission, project), submission.spec);
   if (unset !== null) throw new RefusalError(refusedService(unset).refusal);
-  const workspace = await pushOwnWorkspace(embedded, spec, options);
+  return submission;
+}
+
+/** A service that is there stays in its project, as long as no other is named. */
+function projectOf(embedded: Embedded, { spec }: Submission, project: string | undefined): string {
+  return project ?? findService(embedded, spec.name)?.project ?? defaultProject;
+}
+
+/** Applies a service whose workspace is stored. */
+export async function applyPushed(
+  embedded: Embedded,
+  submission: Submission,
+  options: { workspace: WorkspaceRef | null; project?: string; idempotencyKey?: string },
+): Promise<AppliedService> {
+  const { workspace } = options;
+  const { spec, source, profile, layers } = submission;
+  const project = projectOf(embedded, submission, options.project);
   const owner = embedded.actor.name;
-  const project = options.project ?? 'default';
   const answer = await execute(
     embedded,
     { kind: 'ApplyService', spec, source, profile, layers, workspace, project, owner },

@@ -20,15 +20,48 @@ export async function submit(
   given: Submission | SubmissionDocument,
   options: Partial<SubmitOptions>,
 ): Promise<string> {
+  const submission = await readSubmission(embedded, given, options.project);
+  const workspace =
+    options.workspaceOf === undefined
+      ? await pushOwnWorkspace(embedded, submission.spec, options)
+      : await workspaceOfJob(embedded, options.workspaceOf);
+  return submitPushed(embedded, submission, { ...options, workspace });
+}
+
+/** Reads a submission and refuses what is wrong with it before anything is pushed. */
+export async function readSubmission(
+  embedded: Embedded,
+  given: Submission | SubmissionDocument,
+  project: string | undefined,
+): Promise<Submission> {
   const submission =
     'spec' in given ? given : withDocumentRefusals(() => parseJobDocument(given, { origin: 'submission' }));
   const wrong = checkSpec(submission.spec);
   if (wrong !== null) throw new RefusalError(wrong);
-  // Told before anything is pushed; under the log's lock it is looked at again.
+  // Under the log's lock it is looked at again.
   await embedded.plane.catchUp();
-  requireSecrets(embedded.plane.state, submission.spec, options.project);
-  const workspace = await workspaceOf(embedded, submission, options);
+  requireSecrets(embedded.plane.state, submission.spec, project);
+  return submission;
+}
+
+/** The workspace of an earlier job, byte for byte. */
+export async function workspaceOfJob(embedded: Embedded, id: string): Promise<WorkspaceRef | null> {
+  return (await loadJob(embedded, id))?.workspace ?? null;
+}
+
+export interface SubmitPushed {
+  /** Stored already; null where the job has none. */
+  readonly workspace: WorkspaceRef | null;
+  readonly project?: string;
+  readonly retryOf?: string;
+  readonly indices?: readonly number[];
+  readonly idempotencyKey?: string;
+}
+
+/** Submits a job whose workspace is stored. Returns the id. */
+export async function submitPushed(embedded: Embedded, submission: Submission, options: SubmitPushed): Promise<string> {
   const { spec, source, profile, layers } = submission;
+  const { workspace } = options;
   const command: SubmitJob = {
     kind: 'SubmitJob',
     spec,
@@ -47,15 +80,6 @@ export async function submit(
   const answer = await execute(embedded, command, { ...blobs, ...key });
   if (answer.kind !== 'submitted') throw new Error(`a submission was answered with ${answer.kind}`);
   return answer.job;
-}
-
-async function workspaceOf(
-  embedded: Embedded,
-  { spec }: Submission,
-  options: Partial<SubmitOptions>,
-): Promise<WorkspaceRef | null> {
-  if (options.workspaceOf !== undefined) return (await loadJob(embedded, options.workspaceOf))?.workspace ?? null;
-  return pushOwnWorkspace(embedded, spec, options);
 }
 
 /** Pushes what is missing of the workspace, and tells the log so; null where the spec has none. */

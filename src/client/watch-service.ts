@@ -3,7 +3,7 @@ import type { Fact } from '../core/fact.ts';
 import type { ServiceView } from '../core/service/view.ts';
 import type { State } from '../core/state.ts';
 import type { Embedded } from './embedded.ts';
-import { viewNow } from './service-handle.ts';
+import { findService, viewNow } from './service-handle.ts';
 import { createSignalBox } from './signal-box.ts';
 
 /** While something is under way its deadline comes nearer without a fact. */
@@ -24,8 +24,8 @@ export async function* watchService(
   try {
     await plane.catchUp();
     for (;;) {
-      const service = plane.state.services.get(name);
-      if (service === undefined || box.isEnded()) return;
+      const service = findService(embedded, name);
+      if (service === null || box.isEnded()) return;
       const view = viewNow(embedded, service);
       yield view;
       if (!isSettled(view)) cancelLook = host.timers.after(lookAgainMs, () => box.ring());

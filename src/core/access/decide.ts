@@ -128,7 +128,8 @@ const mostOfAnything = 1_000_000;
 function checkQuota(quota: Partial<Quota>): Refusal | null {
   for (const key of quotaKeys) {
     const value = quota[key] ?? null;
-    const fits = value === null || (Number.isInteger(value) && value >= 0 && value <= mostOfAnything);
+    const isWhole = key === 'cores' || Number.isInteger(value);
+    const fits = value === null || (isWhole && value >= 0 && value <= mostOfAnything);
     if (fits) continue;
     return refuse('RANGE', `quota.${key} is ${value}; expected a whole number from 0 to ${mostOfAnything}`, {
       path: `quota.${key}`,

@@ -34,6 +34,7 @@ export const eventView = z.object({
   seq: count,
   at: isoTime,
   kind: text,
+  by: text.nullable(),
   job: text.nullable(),
   node: text.nullable(),
   service: text.nullable(),

@@ -16,6 +16,7 @@ const projectView = z.object({
   name: text,
   quota,
   used: z.object({ replicas: z.number(), gpus: z.number(), cores: z.number(), queued: z.number() }),
+  everyone: role.nullable(),
   members: z.record(text, role),
 });
 
@@ -29,7 +30,6 @@ const tokenView = z.object({
   createdBy: text,
   createdAt: text,
   expiresAt: text.nullable(),
-  usedBy: text.nullable(),
 });
 
 /** Nodes, and who may do what. */
@@ -90,9 +90,9 @@ export const nodeRoutes = {
   changeProject: {
     method: 'PUT',
     path: '/v1/projects/{name}',
-    summary: 'other quotas; null lifts one',
+    summary: 'other quotas, or another role for everyone; null lifts one',
     access: 'user',
-    body: z.strictObject({ quota: quota.partial() }),
+    body: z.strictObject({ quota: z.exactOptional(quota.partial()), everyone: z.exactOptional(role.nullable()) }),
     answer: none,
   },
   removeProject: {
@@ -161,7 +161,16 @@ export const nodeRoutes = {
     query: z.strictObject({ project: z.exactOptional(text) }),
     answer: json(
       z.object({
-        items: z.array(z.object({ project: text, name: text, setBy: text, setAt: text, nodes: z.array(text) })),
+        items: z.array(
+          z.object({
+            name: text,
+            project: text.nullable(),
+            setBy: text.nullable(),
+            setAt: text.nullable(),
+            nodes: z.array(text),
+            closedTo: z.array(text),
+          }),
+        ),
       }),
     ),
   },

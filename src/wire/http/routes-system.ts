@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { roles } from '../../core/access/principal.ts';
 import * as views from './other-views.ts';
 import type { Route } from './route.ts';
 import { bytesAnswer, events, json, none, queryFlag, textAnswer } from './route-parts.ts';
@@ -33,7 +34,7 @@ export const systemRoutes = {
     path: '/v1/whoami',
     summary: 'whose token this is, and what it may do',
     access: 'user',
-    answer: json(z.object({ name: text, admin: z.boolean(), projects: z.record(text, text) })),
+    answer: json(z.object({ name: text, admin: z.boolean(), projects: z.record(text, z.enum(roles)) })),
   },
   signIn: {
     method: 'POST',
@@ -50,6 +51,7 @@ export const systemRoutes = {
     query: z.strictObject({
       job: z.exactOptional(text),
       service: z.exactOptional(text),
+      audit: z.exactOptional(queryFlag),
       follow: z.exactOptional(queryFlag),
     }),
     answer: events(views.eventView),
