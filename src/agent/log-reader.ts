@@ -25,6 +25,11 @@ export async function readLog(place: LogPlace, offset: number, maxBytes: number)
     if (start < rotatedBytes) {
       const segment = segments.find((one) => start < one.endBytes);
       if (segment === undefined) continue;
+      if (start < segment.startBytes) {
+        // Between two segments: a copy of a log that lost this part on its way.
+        const rest = await readLog(place, segment.startBytes, maxBytes);
+        return { ...rest, droppedBytes: rest.nextOffset - rest.bytes.length - offset };
+      }
       const length = Math.min(maxBytes, segment.endBytes - start);
       const bytes = await place.files.readAt(segment.path, start - segment.startBytes, length);
       // Dropped between the two calls: the next look finds an older end.

@@ -14,10 +14,10 @@ export const agentRoutes = {
   pushLog: {
     method: 'PUT',
     path: '/v1/agent/logs/{task}/{file}',
-    summary: 'the next piece of a log; 409 with the size the server has, when it does not fit on',
+    summary: 'the next piece of a log; the answer says how much the server has: from there it goes on',
     access: 'node',
-    query: z.strictObject({ offset: queryNumber }),
+    query: z.strictObject({ offset: queryNumber, droppedFrom: z.exactOptional(queryNumber) }),
     body: { bytes: true, mostBytes: 1024 * 1024 },
-    answer: json(z.object({ sizeBytes: z.int() })),
+    answer: json(z.object({ sizeBytes: z.int(), full: z.boolean() })),
   },
 } as const satisfies Record<string, Route>;
