@@ -108,4 +108,20 @@ export function testArchive({ store }: Given): void {
     expect(await log.pruneArchive(2)).toBe(4);
     expect((await log.listArchive({ limit: 9 })).map((record) => record.id)).toEqual(['j6', 'j5', 'j4']);
   });
+
+  it('lists the archive by when jobs were submitted, up to a moment, and those that ended since another', async () => {
+    const log = await store().open();
+    const archive = [
+      { ...archivedRecord('long', 100), submittedAtMs: 1 },
+      { ...archivedRecord('short', 50), submittedAtMs: 40 },
+      { ...archivedRecord('last', 90), submittedAtMs: 40 },
+    ];
+    await log.append({ afterSeq: 0 }, () => ({ facts: [], archive }));
+    const ids = async (filter: object): Promise<string[]> =>
+      (await log.listArchive({ limit: 10, order: 'submission', ...filter })).map((record) => record.id);
+    expect(await ids({})).toEqual(['short', 'last', 'long']);
+    expect(await ids({ submittedUpToMs: 39 })).toEqual(['long']);
+    expect(await ids({ endedSinceMs: 60 })).toEqual(['last', 'long']);
+    expect(await ids({ limit: 1 })).toEqual(['short']);
+  });
 }

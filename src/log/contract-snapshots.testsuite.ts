@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { add, type Given } from './contract-store.testsuite.ts';
 import type { FactLog, Snapshot } from './fact-log.ts';
 import { type Noted, noted } from './noted.testsuite.ts';
+import { readKept } from './read-kept.ts';
 
 export function testSnapshots({ store }: Given): void {
   it('keeps the two newest snapshots, newest first [I5]', async () => {
@@ -49,6 +50,8 @@ export function testSnapshots({ store }: Given): void {
     await log.trim({ beforeSeq: 100, answersBeforeMs: 0 });
     expect((await log.readAfter(older.seq)).map((batch) => batch.seq)).toEqual([newer.seq]);
     await expect(log.readAfter(0)).rejects.toThrow('the log keeps no fact 1 any more (its oldest is 3)');
+    expect((await readKept(log, 0, 10)).map((batch) => batch.seq)).toEqual([newer.seq]);
+    expect(await readKept(log, newer.seq, 10)).toEqual([]);
     expect(await add(log, [noted('a', 3)])).toMatchObject({ seq: 4, previousHash: newer.hash });
   });
 }

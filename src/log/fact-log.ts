@@ -101,10 +101,16 @@ export interface ArchiveFilter {
   readonly project?: string;
   readonly owner?: string;
   readonly state?: string;
-  /** Newest first. */
+  /** Newest first: those that ended last, unless it is told otherwise. */
   readonly limit: number;
+  /** `submission`: those that were submitted last. */
+  readonly order?: 'end' | 'submission';
   /** Records that ended before this one, for paging. */
   readonly beforeId?: string;
+  /** Wall time. */
+  readonly endedSinceMs?: number;
+  /** Wall time; those of that very millisecond are in. */
+  readonly submittedUpToMs?: number;
 }
 
 export interface Snapshot {

@@ -33,3 +33,16 @@ export class UnknownFactError extends LogError {
     this.kind = kind;
   }
 }
+
+/** Thrown for facts that were trimmed; what is kept begins at `oldestSeq`, null when nothing is. */
+export class ForgottenFactsError extends LogError {
+  readonly oldestSeq: number | null;
+  constructor(wantedSeq: number, oldestSeq: number | null) {
+    super(
+      'FORGOTTEN_FACTS',
+      `the log keeps no fact ${wantedSeq} any more (its oldest is ${oldestSeq ?? 'none'}): start from a snapshot`,
+    );
+    this.name = 'ForgottenFactsError';
+    this.oldestSeq = oldestSeq;
+  }
+}

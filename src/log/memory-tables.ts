@@ -102,7 +102,7 @@ function archiveTable(
       if (before === undefined) return [];
       return all()
         .filter((item) => matches(item, filter) && (before === null || newestFirst(before, item) < 0))
-        .sort(newestFirst)
+        .sort(filter.order === 'submission' ? lastSubmittedFirst : newestFirst)
         .slice(0, filter.limit);
     },
     putArchived: (item) => records.set(item.id, JSON.stringify(item)),
@@ -177,12 +177,18 @@ function matches(record: ArchivedRecord, filter: ArchiveFilter): boolean {
     (filter.idPrefix === undefined || record.id.startsWith(filter.idPrefix)) &&
     (filter.project === undefined || record.project === filter.project) &&
     (filter.owner === undefined || record.owner === filter.owner) &&
-    (filter.state === undefined || record.state === filter.state)
+    (filter.state === undefined || record.state === filter.state) &&
+    (filter.endedSinceMs === undefined || record.endedAtMs >= filter.endedSinceMs) &&
+    (filter.submittedUpToMs === undefined || record.submittedAtMs <= filter.submittedUpToMs)
   );
 }
 
 function newestFirst(a: ArchivedRecord, b: ArchivedRecord): number {
   return b.endedAtMs - a.endedAtMs || compare(b.id, a.id);
+}
+
+function lastSubmittedFirst(a: ArchivedRecord, b: ArchivedRecord): number {
+  return b.submittedAtMs - a.submittedAtMs || compare(b.id, a.id);
 }
 
 function compare(a: string, b: string): number {

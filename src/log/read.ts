@@ -1,6 +1,6 @@
 import { genesisHash, readBatch, type StoredBatch, verifyChain } from './batch.ts';
 import type { Batch, LoggedFact } from './fact-log.ts';
-import { LogError } from './log-error.ts';
+import { ForgottenFactsError, LogError } from './log-error.ts';
 import { checkHead, decodeFact, type LogSession } from './session.ts';
 import type { LogTables } from './tables.ts';
 
@@ -37,10 +37,7 @@ function verifyTail<Fact extends LoggedFact>(
 ): void {
   const [first] = stored;
   if (first === undefined || first.seq > afterSeq + 1) {
-    throw new LogError(
-      'FORGOTTEN_FACTS',
-      `the log keeps no fact ${afterSeq + 1} any more (its oldest is ${first?.seq ?? 'none'}): start from a snapshot`,
-    );
+    throw new ForgottenFactsError(afterSeq + 1, first?.seq ?? null);
   }
   const hash = afterSeq === 0 ? genesisHash : (tables.batchEndingAt(afterSeq)?.hash ?? null);
   verifyChain(session.host.digests, { seq: afterSeq, hash }, stored);

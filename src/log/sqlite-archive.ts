@@ -17,7 +17,8 @@ export function archiveTable(
     },
     listArchive: (filter) => {
       const { where, values } = conditions(filter);
-      const sql = `SELECT * FROM archive ${where} ORDER BY ended_at_ms DESC, id DESC LIMIT ?`;
+      const newest = filter.order === 'submission' ? 'submitted_at_ms' : 'ended_at_ms';
+      const sql = `SELECT * FROM archive ${where} ORDER BY ${newest} DESC, id DESC LIMIT ?`;
       return db.all(sql, ...values, filter.limit).map(readRecord);
     },
     putArchived: ({ id, name, project, owner, state, submittedAtMs, endedAtMs, record }) => {
@@ -37,7 +38,9 @@ const filterConditions = {
   state: 'state = ?',
   idPrefix: 'id >= ? AND id < (? || char(1114111))',
   beforeId: '(ended_at_ms, id) < (SELECT ended_at_ms, id FROM archive WHERE id = ?)',
-} as const satisfies Record<Exclude<keyof ArchiveFilter, 'limit'>, string>;
+  endedSinceMs: 'ended_at_ms >= ?',
+  submittedUpToMs: 'submitted_at_ms <= ?',
+} as const satisfies Record<Exclude<keyof ArchiveFilter, 'limit' | 'order'>, string>;
 
 function conditions(filter: ArchiveFilter): { where: string; values: Value[] } {
   const texts: string[] = [];

@@ -94,4 +94,5 @@ export const schemaSteps: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
   'ALTER TABLE leases ADD COLUMN heard_at_ms INTEGER',
+  'CREATE INDEX archive_by_submission ON archive (submitted_at_ms, id)',
 ];
