@@ -21,7 +21,7 @@ export function leasesAfter(
   { facts, afterOutage, leaseTimes }: { facts: readonly Fact[]; afterOutage: boolean; leaseTimes: LeaseTimes },
 ): readonly LeaseGrant[] {
   const grants = new Map<string, LeaseGrant>();
-  if (afterOutage) for (const grant of longLeases(state, leaseTimes)) grants.set(grant.name, grant);
+  if (afterOutage) for (const grant of longLeases(state.nodes.values(), leaseTimes)) grants.set(grant.name, grant);
   for (const fact of facts) {
     for (const grant of leasesOf(state, fact, leaseTimes)) grants.set(grant.name, grant);
   }
@@ -29,8 +29,11 @@ export function leasesAfter(
 }
 
 /** For every node that has a lease: that it was not heard while nobody listened says nothing of it. */
-export function longLeases(state: State, { afterOutageMs }: LeaseTimes): readonly LeaseGrant[] {
-  return leasedNodes(state).map((node) => grant(node, { forMs: afterOutageMs, heard: false }));
+export function longLeases(
+  nodes: Iterable<Node>,
+  { afterOutageMs }: Pick<LeaseTimes, 'afterOutageMs'>,
+): readonly LeaseGrant[] {
+  return leasedOf(nodes).map((node) => grant(node, { forMs: afterOutageMs, heard: false }));
 }
 
 function leasesOf(state: State, fact: Fact, { leaseMs }: LeaseTimes): readonly LeaseGrant[] {
@@ -40,12 +43,12 @@ function leasesOf(state: State, fact: Fact, { leaseMs }: LeaseTimes): readonly L
   }
   if (fact.kind !== 'LossReleased') return [];
   // Others have just come back: those that have not get their whole grace again.
-  const silent = leasedNodes(state).filter(({ presence }) => presence.kind === 'suspect');
+  const silent = leasedOf(state.nodes.values()).filter(({ presence }) => presence.kind === 'suspect');
   return silent.map((node) => grant(node, { forMs: 0, heard: false }));
 }
 
-function leasedNodes(state: State): readonly Node[] {
-  return [...state.nodes.values()].filter(({ leased }) => leased);
+function leasedOf(nodes: Iterable<Node>): readonly Node[] {
+  return [...nodes].filter(({ leased }) => leased);
 }
 
 function grant({ name, instance }: Node, { forMs, heard }: { forMs: number; heard: boolean }): LeaseGrant {

@@ -7,6 +7,7 @@ import type { Fact } from './fact.ts';
 import { follow } from './follow.ts';
 import type { Job } from './job/job.ts';
 import { overdueDrains } from './node/drain.ts';
+import { followSilence } from './node/loss.ts';
 import { place } from './placement/place.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
 import { followService, type RuleContext } from './service/follow.ts';
@@ -56,7 +57,7 @@ export function step(
       evolve(state, fact, context);
       if (leaving !== undefined) archived.push(leaving);
       for (const following of follow(state, fact, context.nowMs)) queue.push(following);
-      if (next === queue.length - 1) for (const following of followServices(state, context)) queue.push(following);
+      if (next === queue.length - 1) for (const following of followAll(state, context)) queue.push(following);
     }
   };
   const answers = commands.map((command, position) => {
@@ -82,6 +83,13 @@ function assertBounded(state: State, waves: number, queue: readonly Fact[]): voi
   throw new Error(
     `a rule follows from itself: after ${queue.length} facts of one command there are still ${last.join(', ')}`,
   );
+}
+
+/** What follows from all that is true by now, once every fact at hand is folded. */
+function followAll(state: State, context: RuleContext): readonly Fact[] {
+  if (!state.derived.silenceDue) return followServices(state, context);
+  state.derived.silenceDue = false;
+  return [...followSilence(state), ...followServices(state, context)];
 }
 
 /** What follows for the services that changed. Looked at only when every fact at hand is folded: a plan counts them all. */

@@ -90,10 +90,12 @@ function evolveExisting(state: State, fact: Exclude<JobFact, { kind: 'JobSubmitt
   if ((fact.kind === 'NodeFault' || fact.kind === 'NodeLost') && fact.held) hold(state, job, fact);
   if (fact.kind === 'AttemptEnded') free(state, job, fact);
   evolveJob(job, fact, time, state.derived);
-  if (fact.kind === 'AttemptEnded' || fact.kind === 'OperatorStop') state.derived.placementDue = true;
+  if (opensPlacement.has(fact.kind)) state.derived.placementDue = true;
   if (job.service !== null) evolveReplica(state, job, replicaChange(fact), time.nowMs);
   if (fact.kind === 'JobArchived') state.jobs.delete(job.id);
 }
+
+const opensPlacement: ReadonlySet<Fact['kind']> = new Set(['AttemptEnded', 'OperatorStop', 'RetryRequested']);
 
 function replicaChange(fact: JobFact): ReplicaChange {
   if (fact.kind === 'JobArchived') return 'gone';

@@ -9,7 +9,7 @@ import {
   parseTaskKey,
 } from './job/job.ts';
 import { nextAttemptAtMs } from './job/retry.ts';
-import { followLoss, followSilence, lostTasks } from './node/loss.ts';
+import { followLoss, lostTasks } from './node/loss.ts';
 import { isSuccess, type Outcome } from './reason.ts';
 import { followReplicaEnd } from './service/follow.ts';
 import { dismissal } from './service/replica-facts.ts';
@@ -24,14 +24,9 @@ export function follow(state: State, fact: Fact, nowMs: number): readonly Fact[]
     case 'AttemptPlaced':
       return readyTasks(state, fact);
     case 'NodeJoined':
-      return [...readyClaims(state, fact.node), ...followSilence(state)];
-    case 'NodeSuspected':
-    case 'NodeResponded':
-    case 'NodeLeft':
-    case 'NodeRemoved':
-      return followSilence(state);
+      return readyClaims(state, fact.node);
     case 'NodeDeclaredLost':
-      return [...followLoss(state, fact.node), ...followSilence(state)];
+      return followLoss(state, fact.node);
     case 'RetryRequested':
       return lostTasks(state, state.jobs.get(fact.job), fact.index);
     case 'NodeFault':

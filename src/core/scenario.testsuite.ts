@@ -5,7 +5,7 @@ import type { Fact } from './fact.ts';
 import type { TaskEvent } from './job/facts.ts';
 import { type Job, jobState, type LiveElement, type Task, type TaskKey } from './job/job.ts';
 import type { JobSpec } from './job/spec.ts';
-import { withoutLeases } from './node/lease-times.ts';
+import { leaseTimes, withoutLeases } from './node/lease-times.ts';
 import type { Capacity } from './node/node.ts';
 import { ordersFor } from './node/orders.ts';
 import type { PartialSettings } from './profile/settings.ts';
@@ -22,13 +22,23 @@ export class Scenario {
   readonly facts: { readonly fact: Fact; readonly nowMs: number }[] = [];
   readonly archived = new Map<string, Job>();
   readonly instances = new Map<string, string>();
+  /** Log time at which leases end, as the log would have them. */
+  readonly leases = new Map<string, number>();
+  afterOutage = false;
   #drawn = 0;
 
   step(...commands: readonly Command[]): StepResult {
-    const result = step(this.state, commands, contextAt(this.nowMs, this.state));
-    for (const fact of result.facts) this.facts.push({ fact, nowMs: this.nowMs });
+    const result = step(this.state, commands, this.context());
+    for (const fact of result.facts) {
+      this.facts.push({ fact, nowMs: this.nowMs });
+      this.#grant(fact);
+    }
     for (const job of result.archived) this.archived.set(job.id, job);
     return result;
+  }
+
+  context(): ReturnType<typeof contextAt> {
+    return { ...contextAt(this.nowMs, this.state), leases: this.leases, afterOutage: this.afterOutage };
   }
 
   /** One command that must not be refused; its answer. */
@@ -46,6 +56,38 @@ export class Scenario {
     if (!isRefusal(answer)) throw new Error(`not refused: ${JSON.stringify(answer)}`);
     if (facts.length > 0 || toRecords(this.state).join('\n') !== before) throw new Error('a refusal changed the state');
     return answer;
+  }
+
+  /** Nodes that join over the network, each with a lease. */
+  joinLeased(...nodes: readonly string[]): void {
+    for (const node of nodes) this.join(node, {}, { leased: true });
+  }
+
+  /** Time passes, in which only these nodes are heard; every lease is looked at once a heartbeat. */
+  silence(ms: number, ...heard: readonly string[]): void {
+    const untilMs = this.nowMs + ms;
+    while (this.nowMs < untilMs) {
+      this.nowMs = Math.min(untilMs, this.nowMs + leaseTimes.heartbeatMs);
+      this.beat(...heard);
+      this.step({ kind: 'CheckLeases', nodes: [...this.state.nodes.keys()] }, { kind: 'Tick' });
+    }
+  }
+
+  /** A sign of life of each. */
+  beat(...nodes: readonly string[]): void {
+    for (const node of nodes) {
+      this.leases.set(node, this.nowMs + leaseTimes.leaseMs);
+      this.do({ kind: 'NodeHeard', node, instance: this.instances.get(node) ?? '' });
+    }
+  }
+
+  /** What a commit does to leases beside its facts (control/lease-grants.ts). */
+  #grant(fact: Fact): void {
+    if (fact.kind === 'NodeJoined' && fact.leased) this.leases.set(fact.node, this.nowMs + leaseTimes.leaseMs);
+    if (fact.kind !== 'LossReleased') return;
+    for (const { name, presence } of this.state.nodes.values()) {
+      if (presence.kind === 'suspect') this.leases.set(name, this.nowMs);
+    }
   }
 
   /** Time passes and is noticed. */

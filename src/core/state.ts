@@ -32,6 +32,8 @@ export interface Derived {
   readonly free: Map<string, FreeCapacity>;
   /** Keys of the tasks that hold what they were given although their attempt ended. */
   readonly held: Set<string>;
+  /** A node came, went or fell silent: whether too many are silent together is looked at once the facts at hand are folded. */
+  silenceDue: boolean;
   /** Services about which something changed: what follows for them is decided once the facts at hand are folded. */
   readonly servicesDue: Set<string>;
   /** Supply or demand changed since the last placement pass. */
@@ -52,6 +54,7 @@ export function emptyState(): State {
       pending: new PendingQueue(),
       free: new Map(),
       held: new Set(),
+      silenceDue: false,
       servicesDue: new Set(),
       placementDue: false,
     },

@@ -12,6 +12,7 @@ export function evolveNode(state: State, fact: NodeFact, nowMs: number): void {
     return;
   }
   state.derived.placementDue = true;
+  state.derived.silenceDue = true;
   state.derived.free.delete(fact.node);
   if (fact.kind === 'NodeJoined') {
     join(state, fact, nowMs);

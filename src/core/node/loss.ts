@@ -14,7 +14,10 @@ export function countSilent(state: State): { readonly silent: number; readonly o
   return { silent: counted.filter(({ presence }) => presence.kind === 'suspect').length, of: counted.length };
 }
 
-/** When many nodes fall silent together, what is between them and us is at fault: no loss is decided until fewer are. */
+/**
+ * Looked at only when every fact at hand is folded, for many nodes fall silent with one look at their leases.
+ * When many do, what is between them and us is at fault: no loss is decided until fewer are.
+ */
 export function followSilence(state: State): readonly Fact[] {
   const { silent, of } = countSilent(state);
   const isTogether = silent >= leastTogether && silent >= of * shareTogether;

@@ -102,5 +102,6 @@ function advanceRollout(service: Service, plan: Plan, nowMs: number): readonly F
 
 function isComplete(service: Service): boolean {
   const { standing, desired, completed, lost, replicas } = service;
-  return standing === 'wanted' && desired > 0 && lost === 0 && completed >= desired && replicas.size === 0;
+  const isEmpty = [...replicas.values()].every(({ ended, away }) => ended && away);
+  return standing === 'wanted' && desired > 0 && lost === 0 && completed >= desired && isEmpty;
 }

@@ -116,8 +116,8 @@ function planHalted(service: Service, { all, active, wanted, isUp, nowMs }: Situ
   const old = active.filter((replica) => replica.revision !== service.revision);
   const updated = fresh.filter(isUp).length;
   const scaled = [
-    ...surplusOf(service, old, wanted, isUp),
-    ...surplusOf(service, fresh, wanted, isUp),
+    ...surplusOf(service, stay(old), wanted, isUp),
+    ...surplusOf(service, stay(fresh), wanted, isUp),
     ...movedOff(service, { active, wanted, isUp }),
   ];
   const gone = new Set(scaled.map(({ job }) => job));
@@ -125,7 +125,6 @@ function planHalted(service: Service, { all, active, wanted, isUp, nowMs }: Situ
   const dismiss = [...scaled, ...surplusOf(service, left, wanted + maxSurge, isUp)];
   if (dismiss.length > 0) return { ...nothing, updated, dismiss };
   // A first revision that failed has none before it: all that runs is of it.
-  const stay = (replicas: readonly Replica[]): readonly Replica[] => replicas.filter(({ moving }) => !moving);
   const serving = from === service.revision ? stay(active).length : stay(old).length + stay(fresh).filter(isUp).length;
   const lacking = wanted - serving - unconfirmedCount(service, all);
   if (lacking <= 0 || isHeldBack(service, nowMs) || !service.revisions.has(from)) return { ...nothing, updated };
@@ -147,6 +146,8 @@ function movedOff(
   const staying = active.filter((replica) => !replica.moving && isUp(replica)).length;
   return superfluous(moving, wanted - maxUnavailable - staying, isUp).map(({ job }) => ({ job, reason: drainedAway }));
 }
+
+const stay = (replicas: readonly Replica[]): readonly Replica[] => replicas.filter(({ moving }) => !moving);
 
 /** Under `onNodeLoss: wait` there are never two: whatever may still live stands for the replica that it was. */
 function unconfirmedCount(service: Service, all: readonly Replica[]): number {

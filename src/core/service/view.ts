@@ -115,7 +115,7 @@ export function stateOf(
   if (standing === 'stopped') return { state: 'STOPPED', reason: null };
   if (standing === 'completed') return { state: 'COMPLETED', reason: null };
   const ready = countReady(service);
-  const isLost = lost > 0 && service.replicas.size === 0;
+  const isLost = lost > 0 && [...service.replicas.values()].every(({ ended }) => ended);
   if (rollout?.state === 'failed' && ready === 0 && wantedReplicas(service) > 0) {
     return { state: 'FAILED', reason: rollout.reason };
   }

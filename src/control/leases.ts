@@ -1,0 +1,125 @@
+import { mayBeLost } from '../core/node/decide-leases.ts';
+import { type LeaseTimes, leaseName } from '../core/node/lease-times.ts';
+import type { Node } from '../core/node/node.ts';
+import { isRefusal } from '../core/refusal.ts';
+import type { State } from '../core/state.ts';
+import { sleep } from '../host/clock.ts';
+import type { Host } from '../host/host.ts';
+import type { LeaseGrant } from '../log/fact-log.ts';
+import type { ControlPlane } from './control-plane.ts';
+import { longLeases } from './lease-grants.ts';
+
+const pauseMs = 1000;
+/** A log that nobody has written to for longer was unattended: while leases are kept, that must not be so. */
+const attendMs = 10_000;
+const roleName = 'role/leases';
+
+/**
+ * Keeps the leases of nodes that join over the network. Heartbeats renew them, many with one write a second; a lease that
+ * ended is looked at again under the log's lock before anything follows from it. Nothing here is a fact: as long as all
+ * nodes are heard, the log stands still.
+ */
+export class LeaseKeeper {
+  readonly #plane: ControlPlane;
+  readonly #host: Host;
+  readonly #onFault: (error: unknown) => void;
+  readonly #self: string;
+  readonly #heard = new Map<string, string>();
+  #lookedMs: number | null = null;
+  #attendedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(plane: ControlPlane, host: Host, onFault: (error: unknown) => void) {
+    this.#plane = plane;
+    this.#host = host;
+    this.#onFault = onFault;
+    this.#self = [...host.chance.bytes(8)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  }
+
+  /**
+   * Makes every lease long, since nobody was heard while this process did not run, then looks once a second until the
+   * signal. Resolves as soon as the leases are long: only then may it be asked whether somebody is missing.
+   */
+  async start(signal: AbortSignal): Promise<void> {
+    await this.#plane.catchUp();
+    const long = longLeases(this.#plane.state.nodes.values(), this.#plane.leaseTimes);
+    if (long.length > 0) await this.#plane.log.renewLeases([...long, this.#role()]);
+    this.#lookUntil(signal).catch(this.#onFault);
+  }
+
+  /** A sign of life of the agent that speaks for the node: a heartbeat, or anything else that it sends. Costs nothing. */
+  heard(node: string, instance: string): void {
+    this.#heard.set(node, instance);
+  }
+
+  async #lookUntil(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#look();
+      await sleep(this.#host.timers, pauseMs, signal);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const plane = this.#plane;
+    await plane.catchUp();
+    const missed = await this.#renew();
+    for (const { name, instance } of missed) await plane.execute({ kind: 'NodeHeard', node: name, instance });
+    if (this.#wasAway()) return;
+    const leases = await plane.log.readLeases();
+    const ends = new Map(leases.map(({ name, untilMs }) => [name, untilMs]));
+    const { leaseTimes, state } = plane;
+    const unknown = [...state.nodes.values()].filter(({ leased, name }) => leased && !ends.has(leaseName(name)));
+    if (unknown.length > 0) {
+      // Written by a log that was restored without them, or by an older process.
+      await plane.log.renewLeases(longLeases(unknown, leaseTimes));
+    }
+    const due = dueNodes(state, { ends, nowMs: plane.nowMs(), leaseTimes });
+    if (due.length === 0) return;
+    const answer = await plane.execute({ kind: 'CheckLeases', nodes: due });
+    if (isRefusal(answer) && answer.code !== 'STORE_FULL')
+      throw new Error(`leases cannot be checked: ${answer.message}`);
+  }
+
+  /** Writes down who was heard; returns the nodes that were missed until now. */
+  async #renew(): Promise<readonly Node[]> {
+    const { state, leaseTimes, log } = this.#plane;
+    const nodes = [...this.#heard].flatMap(([name, instance]) => {
+      const node = state.nodes.get(name);
+      return node?.leased === true && node.instance === instance ? [node] : [];
+    });
+    this.#heard.clear();
+    const grants = nodes.map(({ name, instance }): LeaseGrant => {
+      return { name: leaseName(name), holder: instance, forMs: leaseTimes.leaseMs, heard: true };
+    });
+    const isLeased = [...state.nodes.values()].some(({ leased }) => leased);
+    const isDue = isLeased && this.#plane.nowMs() - this.#attendedMs >= attendMs;
+    if (grants.length === 0 && !isDue) return [];
+    await log.renewLeases([...grants, this.#role()]);
+    this.#attendedMs = this.#plane.nowMs();
+    return nodes.filter(({ presence: { kind } }) => kind === 'suspect' || kind === 'lost');
+  }
+
+  /** This process stood still itself: what was sent to it meanwhile is read first. */
+  #wasAway(): boolean {
+    const nowMs = this.#host.clock.bootMs();
+    const isLate = this.#lookedMs !== null && nowMs - this.#lookedMs > pauseMs + this.#plane.leaseTimes.heartbeatMs;
+    this.#lookedMs = nowMs;
+    return isLate;
+  }
+
+  #role(): LeaseGrant {
+    return { name: roleName, holder: this.#self, forMs: 3 * attendMs, heard: true };
+  }
+}
+
+/** Nodes of which something may follow from how long they have been silent. */
+function dueNodes(
+  state: State,
+  { ends, nowMs, leaseTimes }: { ends: ReadonlyMap<string, number>; nowMs: number; leaseTimes: LeaseTimes },
+): readonly string[] {
+  return [...state.nodes.values()].flatMap((node) => {
+    const untilMs = ends.get(leaseName(node.name));
+    if (untilMs === undefined || !node.leased || untilMs > nowMs) return [];
+    const isLost = state.lossHeld === null && mayBeLost(node) && untilMs + leaseTimes.graceMs <= nowMs;
+    return node.presence.kind === 'up' || isLost ? [node.name] : [];
+  });
+}
