@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobHandle, RunningNode } from '../src/client/api.ts';
@@ -243,7 +243,7 @@ describe('the health of a supervised command', () => {
     await taskWhen(job, (one) => one.step === 'run');
     await until(() => commandPids('sleep 999').length > 0, 'the child of a probe');
     await until(() => commandPids('sleep 999').length === 0, 'the end of the probe');
-    writeFileSync(`${(await job.execPlan()).workdir}/open`, '');
+    await (await job.exec({ command: ['touch', 'open'] })).ended;
     await taskWhen(job, (one) => one.ready === true);
     await job.stop({ graceMs: 0 });
     await job.wait();

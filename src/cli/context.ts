@@ -1,4 +1,5 @@
 import type { RunyardClient } from '../client/api.ts';
+import type { ServerAddress } from '../client/remote/http.ts';
 import type { Output } from './output/output.ts';
 
 /** What every command gets: the ways out and in, none of them global. */
@@ -15,6 +16,8 @@ export interface Context {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** How this program is started again, for a daemon: `[node, yard.js]`. */
   readonly self: readonly [string, string];
+  /** The server that this command is about; null for the control plane of the home. Throws where that is not clear. */
+  server(): ServerAddress | null;
   /** Opened at the first call, closed by the caller of the command. */
   client(): Promise<RunyardClient>;
   readStdin(): Promise<string>;

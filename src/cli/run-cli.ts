@@ -2,8 +2,10 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { RunyardClient } from '../client/api.ts';
 import { RefusalError } from '../client/refusal-error.ts';
+import type { ServerAddress } from '../client/remote/http.ts';
 import { version } from '../client/version.ts';
 import { refuse } from '../core/refusal.ts';
+import { chooseServer } from './choose-server.ts';
 import { type Context, flagOption, type Options, textOption } from './context.ts';
 import { failed, notItsOwn } from './exit-code.ts';
 import { chooseOutput } from './output/choose.ts';
@@ -27,7 +29,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
     reader.attached = definition.attached === true;
     home = homeOf(invocation.options);
     output = outputFor(invocation.options, reader);
-    const session = createSession(output, home);
+    const session = createSession(output, home, invocation.options);
     try {
       const { execute } = await definition.load();
       const code = await execute(session.context, invocation);
@@ -70,7 +72,11 @@ function homeOf(options: Options): string {
 }
 
 /** The client is opened at the first use, and closed once. */
-function createSession(output: Output, home: string): { readonly context: Context; close(): Promise<void> } {
+function createSession(
+  output: Output,
+  home: string,
+  options: Options,
+): { readonly context: Context; close(): Promise<void> } {
   let opened: Promise<RunyardClient> | null = null;
   const context: Context = {
     output,
@@ -81,7 +87,8 @@ function createSession(output: Output, home: string): { readonly context: Contex
     },
     env: process.env,
     self: [process.execPath, process.argv[1] ?? ''],
-    client: () => (opened ??= openClient(home, output)),
+    client: () => (opened ??= openClient(context)),
+    server: () => serverOf(home, options),
     readStdin,
     ...(process.stdin.isTTY ? { secretInput: readAtTerminal } : {}),
     onSignal(signal, callback) {
@@ -102,14 +109,29 @@ function currentDirectory(): string {
   }
 }
 
+function serverOf(home: string, options: Options): ServerAddress | null {
+  const [server, context] = [textOption(options, 'server'), textOption(options, 'context')];
+  return chooseServer({ server, context, home, env: process.env });
+}
+
+async function openClient({ home, output, server }: Context): Promise<RunyardClient> {
+  const address = server();
+  return address === null ? openEmbedded(home, output) : openRemote(home, output, address);
+}
+
 /** A log that can no longer be followed leaves nothing to wait for. */
-async function openClient(home: string, output: Output): Promise<RunyardClient> {
+async function openEmbedded(home: string, output: Output): Promise<RunyardClient> {
   const { Runyard } = await import('../client/runyard.ts');
   const onFault = (error: unknown): void => {
     output.error(reportOf(error, home));
     process.exit(failed);
   };
   return Runyard.open({ home, onFault });
+}
+
+async function openRemote(home: string, output: Output, address: ServerAddress): Promise<RunyardClient> {
+  const { connectRemote } = await import('../client/remote/connect.ts');
+  return connectRemote({ address, home, onNote: (message) => output.note(message) });
 }
 
 async function readAtTerminal(question: string): Promise<string> {

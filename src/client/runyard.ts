@@ -19,6 +19,7 @@ import { type OpenEmbedded, type OpenOptions, openEmbedded } from './open-embedd
 import { createProfiles } from './profiles.ts';
 import { createProjects } from './projects.ts';
 import { prune } from './prune.ts';
+import type { ConnectOptions } from './remote/connect.ts';
 import { createSecrets } from './secrets/secrets.ts';
 import { createServices } from './services.ts';
 import { createTokens } from './tokens.ts';
@@ -52,6 +53,12 @@ export class Runyard implements RunyardClient {
 
   static async open(options: OpenOptions = {}): Promise<Runyard> {
     return new Runyard(await openEmbedded(options));
+  }
+
+  /** The same at a server (`yard server start`), over HTTPS. */
+  static async connect(options: ConnectOptions): Promise<RunyardClient> {
+    const { connect } = await import('./remote/connect.ts');
+    return connect(options);
   }
 
   get home(): string {

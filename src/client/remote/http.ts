@@ -5,9 +5,9 @@ import type { AnswerOf, ParamsOf, QueryOf, Route } from '../../wire/http/route.t
 import { type RouteName, type Routes, routes } from '../../wire/http/routes.ts';
 import type { RefusalError } from '../refusal-error.ts';
 import { parseJson, readAnswer, readRefusal } from './answers.ts';
+import type { Fingerprint } from './fingerprint.ts';
 import { networkFaultOf, placeOf } from './network-fault.ts';
 import { createPatience, type Patience } from './patience.ts';
-import type { Fingerprint } from './pinned-agent.ts';
 import { refuseOldServer } from './server-version.ts';
 import { createTransport, type Incoming, type Outgoing, readText, type Transport } from './transport.ts';
 

@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto';
 import { Agent, type AgentOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
-
-/** A certificate as people compare it: `sha256:` and 64 digits of lower-case hex. */
-export type Fingerprint = string;
+import type { Fingerprint } from './fingerprint.ts';
 
 /** Another certificate than the one that was pinned; `found` is what was shown. */
 export class UntrustedError extends Error {
@@ -72,14 +70,4 @@ export function fingerprintOf(socket: TLSSocket): Fingerprint {
   return `sha256:${createHash('sha256')
     .update(raw ?? new Uint8Array())
     .digest('hex')}`;
-}
-
-/** As it is written: `sha256:` may be missing, colons and capitals may be there. Null where it is none. */
-export function readFingerprint(text: string): Fingerprint | null {
-  const digits = text
-    .trim()
-    .toLowerCase()
-    .replace(/^sha-?256[:=]/, '')
-    .replaceAll(':', '');
-  return /^[0-9a-f]{64}$/.test(digits) ? `sha256:${digits}` : null;
 }

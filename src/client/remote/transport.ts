@@ -2,7 +2,8 @@ import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:h
 import { Agent, type AgentOptions, request } from 'node:https';
 import type { Readable } from 'node:stream';
 import { version } from '../version.ts';
-import { type Fingerprint, PinnedAgent } from './pinned-agent.ts';
+import type { Fingerprint } from './fingerprint.ts';
+import { PinnedAgent } from './pinned-agent.ts';
 
 /** One request as it goes out. */
 export interface Outgoing {
