@@ -40,6 +40,7 @@ export interface TestAttempt {
 export interface StartTestOptions {
   readonly label?: Label;
   readonly env?: Readonly<Record<string, string>>;
+  readonly secretEnv?: Readonly<Record<string, string>>;
   readonly workdir?: string;
   readonly maxProcesses?: number;
   readonly memoryMiB?: number;
@@ -89,6 +90,7 @@ function createTestAttempt({ host, bell, exits, directory, mark }: AttemptParts)
       label: options.label ?? 'run',
       command,
       env: { PATH: process.env.PATH ?? '', ...options.env },
+      secretEnv: options.secretEnv ?? {},
       workdir: options.workdir ?? workdir,
       mark,
       maxProcesses: options.maxProcesses ?? null,

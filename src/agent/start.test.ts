@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { argv, createTestNode, script, type TestNode } from './attempt.testsuite.ts';
+import { argv, createTestNode, pause, script, type TestNode } from './attempt.testsuite.ts';
 import { readFailedLine } from './command.ts';
+import { readClaimRecord } from './records.ts';
 
 const ways = [
   { name: 'the launcher', options: {} },
@@ -82,6 +83,28 @@ describe.each(ways)('a start through $name', ({ options }) => {
     expect(seen).toEqual({ PATH: process.env.PATH, RUNYARD_MARK: attempt.mark, ...env });
   });
 
+  it('passes secrets byte for byte over the rest, and leaves them in no file and no argument [G14] [R4.25]', async () => {
+    const secretEnv = {
+      TOKEN: `canary-8125 'a' "b" $HOME \`c\` \\n\nline 2 é \u{1f600}\n`,
+      PATH: `${process.env.PATH}:/canary-8125`,
+      LONG: 'canary-8125'.repeat(5000),
+    };
+    const env = { PLAIN: 'x', 'dotted.name': 'y', TOKEN: 'weaker' };
+    const attempt = node.newAttempt();
+    const print = 'process.stdout.write(JSON.stringify(process.env)); setTimeout(() => {}, 30000)';
+    await attempt.start(argv(process.execPath, '-e', print), { env, secretEnv });
+    const { shim, command } = await attempt.waitForRun();
+    await attempt.waitForText('run.out', '}');
+    const seen: unknown = JSON.parse(attempt.text('run.out'));
+    expect(seen).toEqual({ ...env, RUNYARD_MARK: attempt.mark, ...secretEnv });
+    for (const { pid } of [shim, command]) {
+      expect(readFileSync(`/proc/${pid}/cmdline`, 'latin1')).not.toContain('canary-8125');
+    }
+    const files = readdirSync(attempt.directory).filter((name) => name.startsWith('run.') && name !== 'run.out');
+    for (const name of files) expect(attempt.text(name)).not.toContain('canary-8125');
+    await node.host.processes.signal(command, 'SIGKILL');
+  });
+
   it('passes an environment of 1.8 MiB [R4.7]', async () => {
     const env = Object.fromEntries(Array.from({ length: 15 }, (_, index) => [`BIG${index}`, 'x'.repeat(125_000)]));
     const attempt = node.newAttempt();
@@ -146,4 +169,29 @@ describe.each(ways)('a start through $name', ({ options }) => {
     await node.host.processes.signal(command, 'SIGKILL');
     await attempt.waitForText('../bell', `${attempt.directory}\n`);
   });
+});
+
+it('names secrets to no program on the way to the command, not even to env [R4.25]', async () => {
+  const shell = ['/bin/sh', '-c', 'cp "$2" "$2.copy"; exec /bin/sh "$@"', 'sh'];
+  const node = await createTestNode({ launcher: 'sh', shell });
+  const attempt = node.newAttempt();
+  await attempt.run(argv('sh', '-c', 'printf %s "$TOKEN"'), { secretEnv: { TOKEN: 'canary-8125' } });
+  expect(attempt.text('run.out')).toBe('canary-8125');
+  const [copy = ''] = readdirSync(attempt.directory).filter((name) => name.endsWith('.copy'));
+  expect(attempt.text(copy)).toContain("secrets='on stdin'");
+  expect(attempt.text(copy)).not.toContain('canary-8125');
+  await node.close();
+});
+
+it('starts nothing when the secrets did not come whole', async () => {
+  // As when the agent dies while it writes them: what comes is cut off before its end mark.
+  const shell = ['/bin/sh', '-c', 'head -c 30 | /bin/sh "$@"', 'sh'];
+  const node = await createTestNode({ launcher: 'sh', shell });
+  const attempt = node.newAttempt();
+  const start = await attempt.start(script('touch started'), { secretEnv: { TOKEN: 'x'.repeat(100) } });
+  const place = { files: node.host.files, directory: attempt.directory, label: 'run' } as const;
+  while ((await node.host.processes.findMarked({ ...attempt, leader: null })).length > 0) await pause();
+  expect(await readClaimRecord(place, start.nonce)).toBeNull();
+  expect(readdirSync(attempt.workdir)).toEqual([]);
+  await node.close();
 });

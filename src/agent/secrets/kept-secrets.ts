@@ -29,6 +29,11 @@ export async function readKeptSecrets(files: Files, attempt: Attempt): Promise<r
   return bytes === null ? [] : (JSON.parse(new TextDecoder().decode(bytes)) as readonly KeptSecret[]);
 }
 
+/** Once nothing of the task is left. */
+export async function forgetSecrets(files: Files, attempt: Attempt): Promise<void> {
+  await files.remove(keptPath(attempt));
+}
+
 /** The variables as they are for a process; what is opened here must not be written anywhere. */
 export async function openKept(sealing: Sealing | null, kept: readonly KeptSecret[]): Promise<OpenedSecrets> {
   const env: Record<string, string> = {};

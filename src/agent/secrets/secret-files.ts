@@ -28,28 +28,43 @@ export async function openSecretFiles(
 ): Promise<SecretFiles> {
   const { files } = host;
   let place = await readPlace(host, directory);
+  let turn: Promise<unknown> = Promise.resolve();
 
+  /** One at a time: the folder goes with the last file in it. */
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const result = turn.then(work);
+    turn = result.catch(() => {});
+    return result;
+  };
   const open = async (): Promise<string> => {
     if (place === null || (await files.lstat(place))?.kind !== 'directory') place = await makePlace(host, directory);
     return place;
   };
+  const removeAll = async (open: string, attempts: readonly string[]): Promise<void> => {
+    for (const attempt of attempts) await files.remove(`${open}/${attempt}`);
+    if (await files.removeEmptyDirectory(open)) place = null;
+  };
   return {
-    async write(attempt, name, value) {
-      const folder = `${await open()}/${attempt}`;
-      await files.makeDirectory(folder, { mode: 0o700 });
-      await files.writeAtomic(`${folder}/${name}`, value, { mode: 0o600 });
-      return `${folder}/${name}`;
-    },
-    async remove(attempt) {
-      if (place !== null) await files.remove(`${place}/${attempt}`);
-    },
-    async keepOnly(attempts) {
-      if (place === null) return;
-      const kept = new Set(attempts);
-      for (const { name } of (await files.list(place)) ?? []) {
-        if (!kept.has(name)) await files.remove(`${place}/${name}`);
-      }
-    },
+    write: (attempt, name, value) =>
+      inTurn(async () => {
+        const folder = `${await open()}/${attempt}`;
+        await files.makeDirectory(folder, { mode: 0o700 });
+        await files.writeAtomic(`${folder}/${name}`, value, { mode: 0o600 });
+        return `${folder}/${name}`;
+      }),
+    remove: (attempt) =>
+      inTurn(async () => {
+        if (place !== null) await removeAll(place, [attempt]);
+      }),
+    keepOnly: (attempts) =>
+      inTurn(async () => {
+        if (place === null) return;
+        const names = ((await files.list(place)) ?? []).map(({ name }) => name);
+        await removeAll(
+          place,
+          names.filter((name) => !attempts.includes(name)),
+        );
+      }),
   };
 }
 

@@ -2,7 +2,8 @@ import type { ReadStream } from 'node:tty';
 import { UsageError } from '../usage-error.ts';
 
 const interrupt = '\u0003';
-const endOfInput = '\u0004';
+/** Enter, and the end of input (Ctrl-D). */
+const ends: ReadonlySet<string> = new Set(['\r', '\n', '\u0004']);
 const backspaces: ReadonlySet<string> = new Set(['\u007f', '\b']);
 
 /**
@@ -36,9 +37,15 @@ function readLine(input: Pick<ReadStream, 'on' | 'off' | 'resume'>): Promise<str
     };
     const take = (text: string): void => {
       for (const key of text) {
-        if (key === '\r' || key === '\n' || key === endOfInput) return settle(() => resolve(line));
-        if (key === interrupt) return settle(() => reject(new UsageError('nothing was set', null)));
-        line = backspaces.has(key) ? [...line].slice(0, -1).join('') : line + key;
+        if (ends.has(key)) {
+          settle(() => resolve(line));
+          return;
+        }
+        if (key === interrupt) {
+          settle(() => reject(new UsageError('nothing was set')));
+          return;
+        }
+        line = backspaces.has(key) ? Array.from(line).slice(0, -1).join('') : line + key;
       }
     };
     const ended = (): void => settle(() => resolve(line));

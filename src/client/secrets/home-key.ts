@@ -59,7 +59,11 @@ async function createHomeKey(home: string, key: HomeKey): Promise<void> {
     await rm(beside, { force: true });
   }
   const directory = await open(home, 'r');
-  await directory.sync().finally(() => directory.close());
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
 }
 
 function drawKey(): HomeKey {
