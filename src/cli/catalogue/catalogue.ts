@@ -1,3 +1,4 @@
+import { accessCommands } from './access.ts';
 import type { CommandDefinition, OptionDefinition } from './definition.ts';
 import { option } from './definition.ts';
 import { jobCommands } from './jobs.ts';
@@ -10,6 +11,7 @@ export const commands: readonly CommandDefinition[] = [
   ...jobCommands,
   ...serviceCommands,
   ...secretCommands,
+  ...accessCommands,
   ...nodeCommands,
 ];
 

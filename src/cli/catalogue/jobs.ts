@@ -106,7 +106,7 @@ export const jobCommands: readonly CommandDefinition[] = [
     words: 'events',
     args: '[id]',
     summary: 'everything that happened, oldest first',
-    options: [option('-f, --follow', 'go on')],
+    options: [option('-f, --follow', 'go on'), option('--audit', 'who did what, and what was refused to whom')],
     load: () => import('../commands/events.ts'),
   },
   {

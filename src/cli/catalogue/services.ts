@@ -8,7 +8,7 @@ export const serviceCommands: readonly CommandDefinition[] = [
     summary: 'make it so: services and profiles; follow to the end',
     details:
       'Files are applied in order; what is as it should be already is "unchanged".\nExit 0 once every replica is up to date and ready, 1 with the reason when the rollout fails.',
-    options: [option('--detach', 'do not wait for it')],
+    options: [option('--detach', 'do not wait for it'), option('--project <name>', 'whose the services are')],
     load: () => import('../commands/apply.ts'),
   },
   {

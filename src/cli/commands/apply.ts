@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { RunyardClient } from '../../client/api.ts';
 import type { ServiceView } from '../../core/service/view.ts';
+import { secretVariables } from '../../core/secrets/secret.ts';
 import { type Applied, parseApplyFile } from '../../wire/parse-file.ts';
 import type { Submission } from '../../wire/submission.ts';
-import { type Context, flagOption, type Invocation } from '../context.ts';
+import { type Context, flagOption, type Invocation, textOption } from '../context.ts';
 import { failed } from '../exit-code.ts';
 import { showPush } from '../follow/push-line.ts';
 import { findService } from '../request/find-subject.ts';
@@ -16,12 +17,15 @@ interface Asked {
   readonly file: string;
   readonly directory: string;
   readonly applied: Applied;
+  /** Undefined: the one it is in, or the default one. */
+  readonly project: string | undefined;
 }
 
 /** Makes services and profiles as their files say, in order, and follows each service to its end. */
 export async function execute(context: Context, { args, options }: Invocation): Promise<number> {
   // All are read first: one that is wrong leaves everything as it was.
-  const asked = await Promise.all(args.map((file) => readAsked(context, file)));
+  const given = textOption(options, 'project');
+  const asked = await Promise.all(args.map((file) => readAsked(context, file, given)));
   const client = await context.client();
   for (const [position, one] of asked.entries()) {
     const code = await applyOne(context, client, one, flagOption(options, 'detach'));
@@ -33,24 +37,31 @@ export async function execute(context: Context, { args, options }: Invocation): 
   return 0;
 }
 
-async function readAsked(context: Context, file: string): Promise<Asked> {
+async function readAsked(context: Context, file: string, given: string | undefined): Promise<Asked> {
   const path = resolve(context.cwd, file);
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT' && error.code !== 'EISDIR') throw error;
     throw new UsageError(`there is no file ${file}`, `it was looked for as ${path}`);
   });
   const applied = await parseApplyFile(text, file);
+  const project = applied.kind === 'service' ? (given ?? (await projectNow(context, applied.service))) : undefined;
   if (applied.kind === 'service') {
-    const source = { table: 'service', file: { name: file, text }, project: undefined } as const;
+    const source = { table: 'service', file: { name: file, text }, project } as const;
     await requireSecrets(() => context.client(), applied.service.spec, source);
   }
-  return { file, directory: dirname(path), applied };
+  return { file, directory: dirname(path), applied, project };
+}
+
+/** The project that the service is in, which it stays in; undefined while there is none. Matters to its secrets only. */
+async function projectNow(context: Context, { spec }: Submission): Promise<string | undefined> {
+  if (secretVariables(spec.env).length === 0) return undefined;
+  return (await viewBefore(await context.client(), spec.name))?.project;
 }
 
 async function applyOne(context: Context, client: RunyardClient, asked: Asked, detach: boolean): Promise<number> {
-  const { applied, directory } = asked;
+  const { applied, directory, project } = asked;
   if (applied.kind === 'service')
-    return applyService(context, client, { submission: applied.service, directory, detach });
+    return applyService(context, client, { submission: applied.service, directory, project, detach });
   const { name, source } = applied.profile;
   const { revision, changed } = await client.profiles.apply(source);
   context.output.item({ kind: 'profile', name, revision, changed }, () => `${name}  ${changedText(revision, changed)}`);
@@ -60,13 +71,19 @@ async function applyOne(context: Context, client: RunyardClient, asked: Asked, d
 async function applyService(
   context: Context,
   client: RunyardClient,
-  { submission, directory, detach }: { submission: Submission; directory: string; detach: boolean },
+  {
+    submission,
+    directory,
+    project,
+    detach,
+  }: Omit<Asked, 'file' | 'applied'> & { submission: Submission; detach: boolean },
 ): Promise<number> {
   const { output } = context;
   const before = await viewBefore(client, submission.spec.name);
   const push = showPush(output);
   const { name, revision, changed } = await client.services.apply(submission, {
     baseDirectory: directory,
+    ...(project === undefined ? {} : { project }),
     onPush: (progress) => push.see(progress),
   });
   push.end(name);

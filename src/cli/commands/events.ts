@@ -12,8 +12,9 @@ export async function execute(context: Context, { args, options }: Invocation): 
   const release = context.onSignal('SIGINT', () => end.abort());
   try {
     const follow = flagOption(options, 'follow');
-    for await (const event of client.events({ follow, signal: end.signal, ...about })) {
-      context.output.item(event, () => eventLine(event));
+    const audit = flagOption(options, 'audit');
+    for await (const event of client.events({ follow, audit, signal: end.signal, ...about })) {
+      context.output.item(event, () => (audit ? auditLine(event) : eventLine(event)));
     }
   } finally {
     release();
@@ -24,6 +25,11 @@ export async function execute(context: Context, { args, options }: Invocation): 
 async function filterFor(client: RunyardClient, reference: string): Promise<{ job: string } | { service: string }> {
   const subject = await findSubject(client, reference);
   return subject.kind === 'service' ? { service: subject.service.name } : { job: subject.job.id };
+}
+
+/** Who first: the rest is looked for by name. */
+export function auditLine({ seq, at, by, kind, message }: EventView): string {
+  return neutralise(`${String(seq).padStart(6)}  ${at}  ${(by ?? '').padEnd(14)}  ${kind.padEnd(15)}  ${message}`);
 }
 
 export function eventLine({ seq, at, kind, job, node, service, message }: EventView): string {
