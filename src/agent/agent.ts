@@ -8,11 +8,13 @@ import { endedDirectory } from './attempt.ts';
 import type { AgentChannel, Hello, OrderChange, OrderNews } from './channel.ts';
 import { createDiskGuard } from './disk-guard.ts';
 import { createExitWatch } from './exit-watch.ts';
+import type { LogSink } from './log-sink.ts';
 import { createPorts } from './ports.ts';
 import { Reporter } from './reporter.ts';
 import { retireAttempt } from './retire.ts';
 import { nodeSecretNames, nodeSecretsDirectory, watchNodeSecrets } from './secrets/node-secrets.ts';
 import type { Sealing } from './secrets/sealing.ts';
+import { shareSecrets } from './secrets/share-secrets.ts';
 import { openSecretFiles } from './secrets/secret-files.ts';
 import { createSetupShelf } from './setup-shelf.ts';
 import { openStartJournal } from './start-journal.ts';
@@ -35,6 +37,8 @@ export interface AgentOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Opens what is sealed to the node; without it the node is given no work that names secrets. */
   readonly sealing?: Sealing;
+  /** Where logs are brought; left out where they are read from this disk. */
+  readonly logs?: LogSink;
   /** Told of the fault or bug that ends the agent. Processes run on; the next agent adopts them. */
   readonly onFault: (error: unknown) => void;
 }
@@ -91,6 +95,13 @@ export class Agent {
     return !results.includes('unkillable');
   }
 
+  /** Ends all that runs here and follows no more orders: another agent, which cannot adopt it, speaks for the node. */
+  async endAll(graceMs: number): Promise<void> {
+    const runners = [...this.#runners.values()];
+    for (const runner of runners) runner.close();
+    await Promise.all(runners.map((runner) => runner.fence(graceMs)));
+  }
+
   /** Lets go of everything. Processes run on. */
   async close(options: { readonly leave: boolean }): Promise<void> {
     if (this.#closed.signal.aborted) return;
@@ -130,10 +141,18 @@ export class Agent {
   #watchSecrets(): void {
     const { host, directory, sealing } = this.#context;
     if (sealing === null) return;
-    this.#unwatchSecrets = watchNodeSecrets(host.files, directory, () => {
+    const unfollow = this.#options.channel.followShares?.((requests) => {
+      const share = async (): Promise<void> => this.#reporter.share(await shareSecrets(sealing, requests));
+      this.#background(share());
+    });
+    const unwatch = watchNodeSecrets(host.files, directory, () => {
       const tell = async (): Promise<void> => this.#reporter.keeps(await nodeSecretNames(host.files, directory));
       this.#background(tell());
     });
+    this.#unwatchSecrets = () => {
+      unwatch();
+      unfollow?.();
+    };
   }
 
   async #readInventory(): Promise<readonly TaskKey[]> {
@@ -211,7 +230,9 @@ export class Agent {
     }
     if (runner.port !== null) this.#context.ports.release(runner.port);
     await this.#context.secretFiles.remove(runner.attempt.name);
-    await retireAttempt(this.#context.host, this.#context.directory, runner.attempt);
+    const { host, directory, logs } = this.#context;
+    await retireAttempt(host, directory, runner.attempt);
+    logs?.close(runner.attempt, endedDirectory(directory, runner.attempt.name));
   }
 
   /** Ends an attempt that the control plane says is stale, on its word and never on our own guess. */
@@ -253,6 +274,7 @@ async function createContext(options: AgentOptions): Promise<NodeContext> {
     advertise,
     environment,
     bell,
+    logs: options.logs ?? null,
     sealing: options.sealing ?? null,
     secretFiles: await openSecretFiles(host, directory),
     exitWatch: await createExitWatch({ host, bell }),

@@ -5,6 +5,7 @@ import type { Host } from '../host/host.ts';
 import type { Attempt } from './attempt.ts';
 import type { DiskGuard } from './disk-guard.ts';
 import type { ExitWatch } from './exit-watch.ts';
+import type { LogSink } from './log-sink.ts';
 import type { Ports } from './ports.ts';
 import type { Sealing } from './secrets/sealing.ts';
 import type { SecretFiles } from './secrets/secret-files.ts';
@@ -27,6 +28,8 @@ export interface NodeContext {
   readonly setupShelf: SetupShelf;
   readonly startJournal: StartJournal;
   readonly bell: string;
+  /** Null where logs are read from this very disk. */
+  readonly logs: LogSink | null;
   /** Opens what is sealed to this node; null where it has no key. */
   readonly sealing: Sealing | null;
   readonly secretFiles: SecretFiles;

@@ -1,11 +1,13 @@
 import type { TaskEvent } from '../core/job/facts.ts';
 import type { TaskKey } from '../core/job/job.ts';
 import type { Order } from '../core/node/orders.ts';
+import { secretVariables } from '../core/secrets/secret.ts';
 import { sleep } from '../host/clock.ts';
 import { HostError } from '../host/files.ts';
 import { settleOwner } from './adopt.ts';
 import { type Attempt, attemptOf, createAttempt, readPort, writePort } from './attempt.ts';
 import { readStartRecord } from './records.ts';
+import { forgetSecrets } from './secrets/kept-secrets.ts';
 import { collect } from './steps/collect.ts';
 import { materialise } from './steps/materialise.ts';
 import { prepare } from './steps/prepare.ts';
@@ -81,10 +83,18 @@ export class TaskRunner {
       this.#done.add(order.step);
       if (leavesNothing(event)) {
         this.#gone = true;
-        await this.#node.secretFiles.remove(this.attempt.name);
+        await this.#takeSecretsBack(order);
       }
+      // Whoever is told that the task has ended finds its logs whole.
+      if (this.#node.logs !== null && mayEndTask(event)) await this.#node.logs.flush(this.attempt);
       this.#report(event);
     }
+  }
+
+  async #takeSecretsBack({ task }: Order): Promise<void> {
+    if (secretVariables(task.spec.env).length === 0) return;
+    await this.#node.secretFiles.remove(this.attempt.name);
+    await forgetSecrets(this.#node.host.files, this.attempt);
   }
 
   /** Ends the whole tree, whatever the orders say. */
@@ -136,6 +146,7 @@ export class TaskRunner {
     const { host, ports } = this.#node;
     if (this.#isOpen) return true;
     this.#isNew = await createAttempt(host.files, this.attempt);
+    this.#node.logs?.open(this.attempt, this.#isNew);
     if (this.#isNew && order.begun) return false;
     const { port: wanted, nodes } = order.task.settings;
     const known = this.#isNew ? null : await readPort(host.files, this.attempt);
@@ -185,6 +196,10 @@ export class TaskRunner {
 }
 
 const fullDiskPauseMs = 1000;
+
+function mayEndTask(event: TaskEvent): boolean {
+  return leavesNothing(event) || event.kind === 'NodeFault';
+}
 
 /** Events that are told only after the attempt's whole tree is confirmed gone. */
 function leavesNothing(event: TaskEvent): boolean {
