@@ -1,13 +1,18 @@
 import type { Job, TaskKey } from '../core/job/job.ts';
-import { taskKeyText } from '../core/job/job.ts';
+import { parseTaskKey, taskKeyText } from '../core/job/job.ts';
 import { refuse } from '../core/refusal.ts';
 import type { LogChunk, LogOptions } from './api.ts';
 import type { Embedded } from './embedded.ts';
 import { requireJob } from './job-handle.ts';
 import { RefusalError } from './refusal-error.ts';
 import { createSignalBox } from './signal-box.ts';
-import { TaskLog } from './task-log.ts';
-import { attemptDirectory, tasksOf } from './task-place.ts';
+import { TaskLog, type TaskOffsets } from './task-log.ts';
+import { attemptAnywhere, attemptDirectory, tasksOf } from './task-place.ts';
+
+/** A piece of a job's log, and how far each of its tasks has been read behind it, by task. Good until the next piece. */
+export interface PlacedChunk extends LogChunk {
+  readonly places: ReadonlyMap<string, ReadonlyMap<string, number>>;
+}
 
 /** Longest time that something written stays unseen, where the file system tells nothing. */
 const lookMs = 100;
@@ -20,31 +25,41 @@ export async function* followLogs(
   embedded: Embedded,
   reference: { readonly id: string; readonly part: number | null },
   options: LogOptions,
-): AsyncGenerator<LogChunk> {
+  resumed: PlacedChunk['places'] | null = null,
+): AsyncGenerator<PlacedChunk> {
   const { plane, host } = embedded;
   const box = createSignalBox(options.signal);
   const open = new Map<string, TaskLog>();
+  const places = new Map([...(resumed ?? [])].map(([task, offsets]) => [task, new Map(offsets)]));
+  const own = resumed === null ? options : goingOn(options);
   const unsubscribe = plane.subscribe((batch) => {
     if (batch.facts.some((fact) => 'job' in fact && fact.job === reference.id)) box.ring();
   });
   let cancelLook = (): void => {};
   try {
     await plane.catchUp();
+    const ring = (): void => box.ring();
+    const reading = { embedded, open, places, options: own, listener: ring };
+    for (const key of [...places.keys()].flatMap((text) => parseTaskKey(text) ?? [])) {
+      if (key.job !== reference.id)
+        throw new RefusalError(refuse('BAD_VALUE', `no place in the log of ${reference.id}`));
+      await openLog(reading, key, () => attemptAnywhere(embedded, key));
+    }
     for (;;) {
       const job = await requireJob(embedded, reference.id);
       // Read before the logs are: what ends after this is read once more.
       const isOver = job.outcome !== null;
       let grew = false;
       for (const { key, node } of wanted(job, reference.part, options)) {
-        const log = await openLog(embedded, open, { key, node, options, listener: () => box.ring() });
+        const log = await openLog(reading, key, () => attemptDirectory(embedded, node, key));
         if (log === null) continue;
         for await (const chunk of log.readNew()) {
           grew = true;
-          yield chunk;
+          yield { ...chunk, places };
         }
       }
       if (isOver || options.follow !== true || box.isEnded()) {
-        for (const log of open.values()) yield* log.readRest();
+        for (const log of open.values()) for await (const chunk of log.readRest()) yield { ...chunk, places };
         return;
       }
       if (grew) continue;
@@ -69,17 +84,32 @@ function wanted(job: Job, part: number | null, options: LogOptions): readonly { 
   return tasks.map(({ key, node }) => ({ key: { ...key, attempt }, node }));
 }
 
+/** What began since the place that is gone on from is new as a whole, however few lines were asked for at first. */
+function goingOn({ tail, ...options }: LogOptions): LogOptions {
+  return tail === undefined ? options : { step: 'run', ...options };
+}
+
+interface Reading {
+  readonly embedded: Embedded;
+  readonly open: Map<string, TaskLog>;
+  readonly places: Map<string, TaskOffsets>;
+  readonly options: LogOptions;
+  readonly listener: () => void;
+}
+
+/** Null where there is no such log yet, or not any more. */
 async function openLog(
-  embedded: Embedded,
-  open: Map<string, TaskLog>,
-  { key, node, options, listener }: { key: TaskKey; node: string; options: LogOptions; listener: () => void },
+  { embedded, open, places, options, listener }: Reading,
+  key: TaskKey,
+  find: () => Promise<string | null>,
 ): Promise<TaskLog | null> {
   const name = taskKeyText(key);
   const known = open.get(name);
   if (known !== undefined) return known;
-  if ((await attemptDirectory(embedded, node, key)) === null) return null;
-  const find = (): Promise<string | null> => attemptDirectory(embedded, node, key);
-  const log = new TaskLog(embedded.host, { key, find, options, listener });
+  if ((await find()) === null) return null;
+  const offsets: TaskOffsets = places.get(name) ?? new Map();
+  places.set(name, offsets);
+  const log = new TaskLog(embedded.host, { key, find, options, listener, offsets });
   open.set(name, log);
   return log;
 }

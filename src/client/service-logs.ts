@@ -1,11 +1,14 @@
 import { jobOfRecord } from '../control/archive.ts';
 import type { LogChunk, LogOptions } from './api.ts';
 import type { Embedded } from './embedded.ts';
-import { followLogs } from './logs.ts';
+import { followLogs, type PlacedChunk } from './logs.ts';
 import { requireService } from './service-handle.ts';
 import { createSignalBox } from './signal-box.ts';
 import { listArchiveSeen } from './visible.ts';
 import { mayConcern } from './watch-service.ts';
+
+/** How far the logs of each replica have been read. */
+export type ReplicaPlaces = ReadonlyMap<string, PlacedChunk['places']>;
 
 /**
  * What all replicas print, interleaved: by time where all of it is there, as it comes while it is followed. Replicas
@@ -15,14 +18,17 @@ export async function* followServiceLogs(
   embedded: Embedded,
   name: string,
   options: LogOptions,
-): AsyncGenerator<LogChunk> {
+  resumed: ReplicaPlaces | null = null,
+): AsyncGenerator<PlacedChunk> {
   await embedded.plane.catchUp();
   requireService(embedded, name);
-  if (options.follow === true) yield* followReplicas(embedded, name, options);
-  else
+  if (options.follow === true) yield* followReplicas(embedded, name, options, resumed);
+  else {
+    const ids = new Set([...(resumed?.keys() ?? []), ...(await shownReplicas(embedded, name))]);
     yield* mergeByTime(
-      (await shownReplicas(embedded, name)).map((id) => followLogs(embedded, { id, part: null }, options)),
+      [...ids].map((id) => followLogs(embedded, { id, part: null }, options, resumed?.get(id) ?? null)),
     );
+  }
 }
 
 async function shownReplicas(embedded: Embedded, name: string): Promise<readonly string[]> {
@@ -34,7 +40,7 @@ async function shownReplicas(embedded: Embedded, name: string): Promise<readonly
 }
 
 /** Of all sources the oldest piece next. */
-async function* mergeByTime(sources: readonly AsyncGenerator<LogChunk>[]): AsyncGenerator<LogChunk> {
+async function* mergeByTime(sources: readonly AsyncGenerator<PlacedChunk>[]): AsyncGenerator<PlacedChunk> {
   const heads = await Promise.all(sources.map(async (source) => ({ source, head: await source.next() })));
   for (;;) {
     const open = heads.filter((one) => one.head.done !== true);
@@ -45,21 +51,26 @@ async function* mergeByTime(sources: readonly AsyncGenerator<LogChunk>[]): Async
   }
 }
 
-function timeOf(head: IteratorResult<LogChunk>): number {
+function timeOf(head: IteratorResult<PlacedChunk>): number {
   return head.done === true ? Number.POSITIVE_INFINITY : head.value.atMs;
 }
 
-type Arrived = { readonly id: string; readonly head: IteratorResult<LogChunk> };
+type Arrived = { readonly id: string; readonly head: IteratorResult<PlacedChunk> };
 
-async function* followReplicas(embedded: Embedded, name: string, options: LogOptions): AsyncGenerator<LogChunk> {
+async function* followReplicas(
+  embedded: Embedded,
+  name: string,
+  options: LogOptions,
+  resumed: ReplicaPlaces | null,
+): AsyncGenerator<PlacedChunk> {
   const { plane } = embedded;
   const box = createSignalBox(options.signal);
   const unsubscribe = plane.subscribe((batch, state) => {
     if (batch.facts.some((fact) => mayConcern(fact, name, state))) box.ring();
   });
-  const sources = new Map<string, AsyncGenerator<LogChunk>>();
+  const sources = new Map<string, AsyncGenerator<PlacedChunk>>();
   const next = new Map<string, Promise<Arrived>>();
-  const read = (id: string, source: AsyncGenerator<LogChunk>): void => {
+  const read = (id: string, source: AsyncGenerator<PlacedChunk>): void => {
     next.set(
       id,
       source.next().then((head) => ({ id, head })),
@@ -67,9 +78,12 @@ async function* followReplicas(embedded: Embedded, name: string, options: LogOpt
   };
   try {
     for (let rung: Promise<null> | null = null; ; ) {
-      for (const id of plane.state.services.get(name)?.replicas.keys() ?? []) {
+      const alive = plane.state.services.get(name)?.replicas.keys() ?? [];
+      for (const id of [...(resumed?.keys() ?? []), ...alive]) {
         if (sources.has(id)) continue;
-        const source = followLogs(embedded, { id, part: null }, options);
+        // A replica that came since the place that is gone on from is new as a whole.
+        const place = resumed === null ? null : (resumed.get(id) ?? new Map());
+        const source = followLogs(embedded, { id, part: null }, options, place);
         sources.set(id, source);
         read(id, source);
       }

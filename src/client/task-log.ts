@@ -10,13 +10,16 @@ type Label = 'setup' | 'run';
 type Stream = 'out' | 'err';
 type Decoder = InstanceType<typeof TextDecoder>;
 
+/** How far the logs of one task have been read: bytes by `run.out`, `run.err`, `setup.out`, `setup.err`. */
+export type TaskOffsets = Map<string, number>;
+
 /** The logs of one attempt, read from where the reader stands. The agent moves the directory when the attempt has ended. */
 export class TaskLog {
   readonly #host: Host;
   readonly #key: TaskKey;
   readonly #find: () => Promise<string | null>;
   readonly #options: LogOptions;
-  readonly #offsets = new Map<string, number>();
+  readonly #offsets: TaskOffsets;
   readonly #decoders = new Map<string, Decoder>();
   readonly #listener: () => void;
   #unwatch: (() => void) | null = null;
@@ -24,12 +27,20 @@ export class TaskLog {
 
   constructor(
     host: Host,
-    given: { key: TaskKey; find: () => Promise<string | null>; options: LogOptions; listener: () => void },
+    given: {
+      key: TaskKey;
+      find: () => Promise<string | null>;
+      options: LogOptions;
+      listener: () => void;
+      /** Where to go on; empty to begin where the options say. Kept up to date behind each piece. */
+      offsets: TaskOffsets;
+    },
   ) {
     this.#host = host;
     this.#key = given.key;
     this.#find = given.find;
     this.#options = given.options;
+    this.#offsets = given.offsets;
     this.#listener = given.listener;
   }
 
@@ -65,6 +76,7 @@ export class TaskLog {
   async #begin(directory: string): Promise<void> {
     this.#started = true;
     if (this.#options.follow === true) this.#unwatch = this.#host.files.watch(directory, this.#listener);
+    if (this.#offsets.size > 0) return;
     const { sinceMs, tail } = this.#options;
     for (const label of this.#labels()) {
       const times = sinceMs === undefined ? [] : await readLogTimes({ files: this.#host.files, directory, label });
@@ -122,7 +134,10 @@ export class TaskLog {
       if (lengthBytes <= 0) return;
       const place = { files: this.#host.files, directory, label, stream };
       const { bytes, nextOffset, droppedBytes } = await readLog(place, offset, lengthBytes);
-      if (droppedBytes > 0) yield this.#marker(label, stream, droppedBytes, atMs);
+      if (droppedBytes > 0) {
+        this.#offsets.set(name, offset + droppedBytes);
+        yield this.#marker(label, stream, droppedBytes, atMs);
+      }
       this.#offsets.set(name, nextOffset);
       if (bytes.length === 0) return;
       const decoder = this.#decoders.get(name) ?? new TextDecoder();

@@ -48,3 +48,12 @@ export async function attemptDirectory({ home, host }: Embedded, node: string, k
   }
   return null;
 }
+
+/** The same where the node is not known any more: of an attempt before the latest. */
+export async function attemptAnywhere(embedded: Embedded, key: TaskKey): Promise<string | null> {
+  for (const { name } of (await embedded.host.files.list(`${embedded.home}/nodes`)) ?? []) {
+    const directory = await attemptDirectory(embedded, name, key);
+    if (directory !== null) return directory;
+  }
+  return null;
+}
