@@ -9,13 +9,32 @@ import { openPackSet } from './pack-set.ts';
 import type { StorageHost } from './storage-host.ts';
 import { packBytes, packedBlobBytes, type StoreParts } from './store-parts.ts';
 
+/** What a store in a directory can do beyond others, for bytes that come and go as streams. */
+export interface DirectoryStore extends BlobStore {
+  /** A path that nothing has yet, on the store's own disk, for bytes that arrive. */
+  incomingPath(): string;
+  /**
+   * Takes over a file at such a path, written and flushed, whose hash was computed while it was written; false when
+   * the store had these bytes already.
+   */
+  adopt(path: string, hash: BlobHash): Promise<boolean>;
+  /** Where a blob lies now, as a part of a file; counts as new for garbage collection. Null when it is not stored. */
+  locate(hash: BlobHash): Promise<BlobPlace | null>;
+}
+
+export interface BlobPlace {
+  readonly path: string;
+  readonly offsetBytes: number;
+  readonly sizeBytes: number;
+}
+
 const formatMark = 'runyard blobs 1\n';
 
 /**
  * Blobs in a directory that any number of processes may use at once: each writes whole files under temporary names and
  * renames them, and nothing is changed in place. Throws BlobFault `BAD_STORE` when the directory holds another format.
  */
-export async function openDirectoryStore(options: { directory: string; host: StorageHost }): Promise<BlobStore> {
+export async function openDirectoryStore(options: { directory: string; host: StorageHost }): Promise<DirectoryStore> {
   const { host } = options;
   await host.files.makeDirectory(options.directory, { mode: 0o700 });
   const directory = (await host.files.realPath(options.directory)) ?? options.directory;
@@ -30,6 +49,9 @@ export async function openDirectoryStore(options: { directory: string; host: Sto
     put: (bytes, expected) => putOne(parts, bytes, expected),
     putMany: (blobs) => putPacked(parts, blobs),
     putFile: (path) => putFile(parts, path),
+    incomingPath: () => incomingPath(parts),
+    adopt: (path, hash) => adopt(parts, path, hash),
+    locate: (hash) => locate(parts, hash),
     get: (hash) => readOne(parts, hash),
     getMany: (hashes) => readMany(parts, hashes),
     extract: (hash, path, { mode }) => extract(parts, hash, { path, mode }),
@@ -137,26 +159,46 @@ function groupBySize<T extends { readonly bytes: Uint8Array }>(blobs: readonly T
 }
 
 /** Hashes the copy, not the source, so that the name is right even when the source changes under the copy. */
-async function putFile({ directory, host, loose, packs }: StoreParts, path: string): Promise<StoredFile> {
-  const { files, digests, chance } = host;
-  const incoming = `${directory}/incoming/${toHex(chance.bytes(16))}`;
+async function putFile(parts: StoreParts, path: string): Promise<StoredFile> {
+  const { files, digests } = parts.host;
+  const incoming = incomingPath(parts);
   try {
     const { before, after } = await files.copyFile(path, incoming, { mode: 0o400, sync: true });
     const digest = await digests.sha256File(incoming);
     if (digest === null) throw new BlobFault('BAD_STORE', `${incoming} vanished while it was stored`, null);
-    const parts = { directory, host, loose, packs };
-    const isNew = (await listMissing(parts, [digest.hash])).length > 0;
-    if (isNew) {
-      await loose.makeRoom(digest.hash);
-      await files.rename(incoming, loose.pathOf(digest.hash), { sync: true });
-    } else {
-      await files.remove(incoming);
-    }
-    return { ...digest, isNew, before, after };
+    return { ...digest, isNew: await adopt(parts, incoming, digest.hash), before, after };
   } catch (error) {
     await files.remove(incoming);
     throw error;
   }
+}
+
+function incomingPath({ directory, host }: StoreParts): string {
+  return `${directory}/incoming/${toHex(host.chance.bytes(16))}`;
+}
+
+/** False when the store had these bytes already. */
+async function adopt(parts: StoreParts, path: string, hash: BlobHash): Promise<boolean> {
+  const { loose, host } = parts;
+  const isNew = (await listMissing(parts, [hash])).length > 0;
+  if (isNew) {
+    await loose.makeRoom(hash);
+    await host.files.rename(path, loose.pathOf(hash), { sync: true });
+  } else {
+    await host.files.remove(path);
+  }
+  return isNew;
+}
+
+async function locate(parts: StoreParts, hash: BlobHash): Promise<BlobPlace | null> {
+  const { loose, packs, host } = parts;
+  if ((await listMissing(parts, [hash])).length > 0) return null;
+  const packed = packs.find(hash).at(-1);
+  if (packed !== undefined) {
+    return { path: packed.pack.path, offsetBytes: packed.offset, sizeBytes: packed.length };
+  }
+  const stat = await host.files.stat(loose.pathOf(hash));
+  return stat === null ? null : { path: loose.pathOf(hash), offsetBytes: 0, sizeBytes: stat.sizeBytes };
 }
 
 async function extract(parts: StoreParts, hash: BlobHash, to: { path: string; mode: number }): Promise<boolean> {
