@@ -38,7 +38,7 @@ export function createJobHandle(embedded: Embedded, reference: { id: string; par
       await execute(embedded, { kind: 'StopJob', job: id, indices, by: embedded.actor.name, graceMs });
     },
     async failUnschedulable(message) {
-      await execute(embedded, { kind: 'FailUnschedulable', job: id, message });
+      await execute(embedded, { kind: 'FailUnschedulable', job: id, message, by: embedded.actor.name });
     },
     async retry(options) {
       await plane.catchUp();

@@ -24,8 +24,12 @@ export function drawToken(kind: 'user' | 'join', chance: Chance, digests: Digest
   return { id, text: `${prefixes[kind]}_${id}_${secret}`, hash: hashSecret(secret, digests) };
 }
 
-/** 256 bits, as the secret of a token or as the key that an agent draws for its node. */
-export function drawSecret(chance: Chance): string {
+/** A new key of a node: the agent draws it, keeps it, and shows it to the control plane over TLS only. */
+export function drawNodeKey(chance: Chance): string {
+  return drawSecret(chance);
+}
+
+function drawSecret(chance: Chance): string {
   return toHex(chance.bytes(32));
 }
 

@@ -20,7 +20,7 @@ export type Command =
     }
   /** The next attempt now, of what waits for a node that is lost. Null: of all its elements that do. */
   | { readonly kind: 'RetryTask'; readonly job: JobId; readonly index: number | null; readonly by: string }
-  | { readonly kind: 'FailUnschedulable'; readonly job: JobId; readonly message: string }
+  | { readonly kind: 'FailUnschedulable'; readonly job: JobId; readonly message: string; readonly by?: string }
   | JoinNode
   | ServiceCommand
   | SecretCommand

@@ -16,7 +16,7 @@ export function authorize(state: State, actor: Principal, command: Command, nowM
   if (actor.kind === 'node') return authorizeNode(state, actor, command, permission);
   const token = tokenOf(state, actor);
   if (token === null || isOver(token, nowMs)) return unauthorized('the token is not valid any more');
-  const speaksFor = 'by' in command ? command.by : 'owner' in command ? command.owner : actor.name;
+  const speaksFor = 'by' in command ? (command.by ?? actor.name) : 'owner' in command ? command.owner : actor.name;
   if (speaksFor !== actor.name) return forbidden(`${actor.name} cannot speak for ${speaksFor}`);
   return authorizeUser(state, { actor, token, nowMs }, permission, command);
 }

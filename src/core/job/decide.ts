@@ -106,5 +106,6 @@ export function decideUnschedulable(
   const job = state.jobs.get(command.job);
   if (job === undefined) return refuse('NOT_FOUND', `no job ${command.job} is alive`);
   if (job.outcome !== null || job.live > 0) return done([]);
-  return done([{ kind: 'Unschedulable', job: job.id, message: command.message }]);
+  const by = command.by === undefined ? {} : { by: command.by };
+  return done([{ kind: 'Unschedulable', job: job.id, message: command.message, ...by }]);
 }

@@ -32,7 +32,7 @@ export type JobFact =
       readonly graceMs: number;
       readonly message: string;
     }
-  | { readonly kind: 'Unschedulable'; readonly job: JobId; readonly message: string }
+  | { readonly kind: 'Unschedulable'; readonly job: JobId; readonly message: string; readonly by?: string }
   /** The node must be empty by now: the attempt is stopped with its grace, and ends as lost to its node. */
   | {
       readonly kind: 'Evicted';

@@ -85,7 +85,7 @@ function applySame(
   if (!isCurrent && !isUndo) return null;
   const number = isUndo ? open.from : service.revision;
   const facts: Fact[] = [];
-  if (isUndo) facts.push({ kind: 'RolloutEnded', service: name, state: 'rolled-back', reason: `undone by ${by}` });
+  if (isUndo) facts.push({ kind: 'RolloutEnded', service: name, state: 'rolled-back', reason: `undone by ${by}`, by });
   if (!isSame(service.revisions.get(number)?.settings.rollout, wanted.settings.rollout)) {
     // How rollouts proceed is part of a revision, yet no reason to replace what runs.
     facts.push({ kind: 'ServiceApplied', service: name, project, owner, revision: { ...wanted, number }, desired, by });

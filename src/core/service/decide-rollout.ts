@@ -35,12 +35,12 @@ export function undoRollout(
   if (revision === undefined) return unknownRevision(service, target);
   if (open !== null && revision.number === open.from && open.from !== open.to) {
     const reason = `undone by ${command.by}`;
-    return done([{ kind: 'RolloutEnded', service: name, state: 'rolled-back', reason }]);
+    return done([{ kind: 'RolloutEnded', service: name, state: 'rolled-back', reason, by: command.by }]);
   }
   if (revision.number === service.revision) return done([]);
   const deadlineAtMs = nowMs + revision.settings.rollout.progressDeadlineMs;
   const from = servingRevision(service, revision.number);
-  return done([{ kind: 'RolloutStarted', service: name, from, to: revision.number, deadlineAtMs }]);
+  return done([{ kind: 'RolloutStarted', service: name, from, to: revision.number, deadlineAtMs, by: command.by }]);
 }
 
 function unknownRevision(service: Service, target: number | null): Refusal {

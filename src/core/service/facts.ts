@@ -30,6 +30,8 @@ export type ServiceFact =
       readonly from: number;
       readonly to: number;
       readonly deadlineAtMs: number;
+      /** Who went back to it; absent where it follows from what was applied. */
+      readonly by?: string;
     }
   | {
       readonly kind: 'RolloutAdvanced';
@@ -44,6 +46,8 @@ export type ServiceFact =
       readonly service: string;
       readonly state: 'done' | 'failed' | 'rolled-back';
       readonly reason: string | null;
+      /** Who ended it; absent where it ended by itself. */
+      readonly by?: string;
     }
   /** A replica ended badly: its replacement waits. */
   | {
