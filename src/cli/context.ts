@@ -21,6 +21,8 @@ export interface Context {
   /** Opened at the first call, closed by the caller of the command. */
   client(): Promise<RunyardClient>;
   readStdin(): Promise<string>;
+  /** Asks at the terminal; absent where stdin is none. */
+  readonly ask?: (question: string) => Promise<string>;
   /** Asks at the terminal without showing what is typed; absent where stdin is no terminal. */
   readonly secretInput?: (question: string) => Promise<string>;
   /** Calls back on a signal until the returned function is called. */

@@ -90,7 +90,7 @@ function createSession(
     client: () => (opened ??= openClient(context)),
     server: () => serverOf(home, options),
     readStdin,
-    ...(process.stdin.isTTY ? { secretInput: readAtTerminal } : {}),
+    ...(process.stdin.isTTY ? { ask: askAtTerminal, secretInput: readAtTerminal } : {}),
     onSignal(signal, callback) {
       process.on(signal, callback);
       return () => process.off(signal, callback);
@@ -132,6 +132,12 @@ async function openEmbedded(home: string, output: Output): Promise<RunyardClient
 async function openRemote(home: string, output: Output, address: ServerAddress): Promise<RunyardClient> {
   const { connectRemote } = await import('../client/remote/connect.ts');
   return connectRemote({ address, home, onNote: (message) => output.note(message) });
+}
+
+async function askAtTerminal(question: string): Promise<string> {
+  const { createInterface } = await import('node:readline/promises');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  return lines.question(question).finally(() => lines.close());
 }
 
 async function readAtTerminal(question: string): Promise<string> {

@@ -1,4 +1,5 @@
 import { accessCommands } from './access.ts';
+import { contextCommands } from './contexts.ts';
 import type { CommandDefinition, OptionDefinition } from './definition.ts';
 import { option } from './definition.ts';
 import { jobCommands } from './jobs.ts';
@@ -13,6 +14,7 @@ export const commands: readonly CommandDefinition[] = [
   ...secretCommands,
   ...accessCommands,
   ...nodeCommands,
+  ...contextCommands,
 ];
 
 /** Taken before and after the command. */
