@@ -2,6 +2,7 @@ import type { BlobStore } from '../blobs/blob-store.ts';
 import type { TaskEvent } from '../core/job/facts.ts';
 import { parseTaskKey, type TaskKey, taskKeyText } from '../core/job/job.ts';
 import type { Capacity } from '../core/node/node.ts';
+import type { Order } from '../core/node/orders.ts';
 import { sleep } from '../host/clock.ts';
 import type { Host } from '../host/host.ts';
 import { endedDirectory } from './attempt.ts';
@@ -81,6 +82,11 @@ export class Agent {
   /** Attempts that are not at their end. */
   liveTasks(): readonly TaskKey[] {
     return [...this.#runners.values()].map((runner) => runner.attempt.key);
+  }
+
+  /** What stands for an attempt that is not at its end; null for any other. */
+  orderOf(key: TaskKey): Order | null {
+    return this.#runners.get(taskKeyText(key))?.order ?? null;
   }
 
   /**

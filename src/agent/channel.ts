@@ -1,6 +1,7 @@
 import type { JoinNode, NodeReport } from '../core/command.ts';
 import type { TaskKey } from '../core/job/job.ts';
 import type { Order } from '../core/node/orders.ts';
+import type { ShareRequest } from '../core/secrets/shares.ts';
 
 /** What changed: the order that stands now, or null when nothing is left to do for the attempt. */
 export interface OrderChange {
@@ -30,5 +31,10 @@ export interface AgentChannel {
   follow(listener: (news: OrderNews) => void): () => void;
   /** Resolves when the report is durable, with the attempts that are no longer current. Throws when it could not be delivered. */
   report(report: Omit<NodeReport, 'kind' | 'node' | 'instance'>): Promise<readonly TaskKey[]>;
+  /**
+   * Tells which secrets this node is to seal for nodes that came later; told again until they are reported. Left out
+   * where all nodes have one key. Returns a function that ends it.
+   */
+  followShares?(listener: (requests: readonly ShareRequest[]) => void): () => void;
   leave(): Promise<void>;
 }

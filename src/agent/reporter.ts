@@ -1,6 +1,7 @@
-import type { TaskFact } from '../core/job/facts.ts';
 import type { NodeReport } from '../core/command.ts';
+import type { TaskFact } from '../core/job/facts.ts';
 import type { TaskKey } from '../core/job/job.ts';
+import type { SharedSecret } from '../core/secrets/command.ts';
 import { sleep } from '../host/clock.ts';
 import type { Host } from '../host/host.ts';
 import type { AgentChannel } from './channel.ts';
@@ -20,6 +21,7 @@ export class Reporter {
   #released: TaskKey[] = [];
   /** Names of the secrets that stay on the node; null where there is nothing new to tell. */
   #keeps: readonly string[] | null = null;
+  #shared: readonly SharedSecret[] = [];
   #sending = false;
   #cancelLate: (() => void) | null = null;
   readonly #closed = new AbortController();
@@ -44,6 +46,12 @@ export class Reporter {
   /** Other secrets stay on the node now. */
   keeps(names: readonly string[]): void {
     this.#keeps = names;
+    this.#start();
+  }
+
+  /** What was sealed for other nodes. */
+  share(shared: readonly SharedSecret[]): void {
+    this.#shared = [...this.#shared, ...shared];
     this.#start();
   }
 
@@ -72,6 +80,7 @@ export class Reporter {
         this.#events = [...report.events, ...this.#events];
         this.#released = [...report.released, ...this.#released];
         this.#keeps ??= report.secrets ?? null;
+        this.#shared = [...(report.shared ?? []), ...this.#shared];
         await sleep(this.#host.timers, pauseMs, this.#closed.signal);
         pauseMs = Math.min(5000, pauseMs * 2);
       }
@@ -80,15 +89,19 @@ export class Reporter {
   }
 
   #hasNews(): boolean {
-    return this.#events.length + this.#released.length > 0 || this.#keeps !== null;
+    return this.#events.length + this.#released.length > 0 || this.#keeps !== null || this.#shared.length > 0;
   }
 
-  #takeNews(): Pick<NodeReport, 'events' | 'released' | 'secrets'> {
+  #takeNews(): Pick<NodeReport, 'events' | 'released' | 'secrets' | 'shared'> {
     const secrets = this.#keeps === null ? {} : { secrets: this.#keeps };
-    const report = { events: this.#events, released: this.#released, ...secrets };
+    // One a report: each may be as large as a message.
+    const [first, ...rest] = this.#shared;
+    const shared = first === undefined ? {} : { shared: [first] };
+    const report = { events: this.#events, released: this.#released, ...secrets, ...shared };
     this.#events = [];
     this.#released = [];
     this.#keeps = null;
+    this.#shared = rest;
     return report;
   }
 }

@@ -48,6 +48,11 @@ export class TaskRunner {
     return this.#port;
   }
 
+  /** What stands for it now. */
+  get order(): Order | null {
+    return this.#order;
+  }
+
   /** True once nothing of its process tree is left, and nothing more will start. */
   get isGone(): boolean {
     return this.#gone;

@@ -1,5 +1,6 @@
 import type { AgentChannel } from '../agent/channel.ts';
 import { OrderFeed } from '../control/order-feed.ts';
+import { ShareFeed } from '../control/share-feed.ts';
 import type { TaskKey } from '../core/job/job.ts';
 import { isRefusal } from '../core/refusal.ts';
 import { type Embedded, execute } from './embedded.ts';
@@ -19,6 +20,10 @@ export function createEmbeddedChannel(embedded: Embedded, node: string, instance
       const answer = await embedded.plane.execute({ kind: 'NodeReport', node, instance, ...report });
       if (isRefusal(answer)) throw new RefusalError(answer);
       return answer.kind === 'reported' ? answer.stale : [];
+    },
+    followShares(listener) {
+      const feed = new ShareFeed(embedded.plane, node, listener);
+      return () => feed.close();
     },
     async leave() {
       const answer = await embedded.plane.execute({ kind: 'LeaveNode', node, instance });

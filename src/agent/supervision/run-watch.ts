@@ -1,6 +1,6 @@
 import { adoptHealth, type Health, type Probes } from '../../core/supervision/probe.ts';
-import type { TaskContext } from '../task-context.ts';
 import { secretsOfStart } from '../secrets/open-secrets.ts';
+import type { TaskContext } from '../task-context.ts';
 import { askProbe } from './ask-probe.ts';
 import type { Readiness, Supervision } from './journal.ts';
 import { listeningPorts } from './listening-ports.ts';

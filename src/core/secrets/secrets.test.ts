@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Command } from '../command.ts';
 import { describeFact } from '../describe.ts';
-import type { PartialSettings } from '../profile/settings.ts';
 import { ordersFor } from '../node/orders.ts';
 import { whyWaiting } from '../placement/waiting.ts';
+import type { PartialSettings } from '../profile/settings.ts';
 import { fromRecords, toRecords } from '../records.ts';
 import { exited, joining, Scenario } from '../scenario.testsuite.ts';
 import { ServiceScenario } from '../service/service-scenario.testsuite.ts';
