@@ -1,14 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { RunyardClient } from '../../client/api.ts';
-import type { ServiceView } from '../../core/service/view.ts';
 import { secretVariables } from '../../core/secrets/secret.ts';
+import type { ServiceView } from '../../core/service/view.ts';
 import { type Applied, parseApplyFile } from '../../wire/parse-file.ts';
 import type { Submission } from '../../wire/submission.ts';
 import { type Context, flagOption, type Invocation, textOption } from '../context.ts';
 import { failed } from '../exit-code.ts';
 import { showPush } from '../follow/push-line.ts';
 import { findService } from '../request/find-subject.ts';
+import { waitsForNode } from '../request/no-node.ts';
 import { requireSecrets } from '../request/require-secrets.ts';
 import { followService } from '../services/follow-service.ts';
 import { UsageError } from '../usage-error.ts';
@@ -97,7 +98,7 @@ async function applyService(
   if (!isSeen) output.item({ kind: 'service', name, revision, changed }, () => `${name}  ${text}`);
   const hasNode = (await client.nodes.list()).some((node) => node.agentRunning);
   if (!hasNode && (changed || view.state !== 'STOPPED')) {
-    output.note(`${name} waits: no node is running here\n  yard up`);
+    output.note(waitsForNode(client, name));
     return isOpen && view.rollout?.state === 'failed' ? failed : 0;
   }
   return follows ? followService(context, service, revision) : 0;

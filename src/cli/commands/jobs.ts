@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import type { JobFilter, RunyardClient } from '../../client/api.ts';
 import { type Context, flagOption, type Invocation, type Options, textOption } from '../context.ts';
 import { UsageError } from '../usage-error.ts';
@@ -38,7 +37,7 @@ async function lastSeq(client: RunyardClient): Promise<number | null> {
 }
 
 async function showList(context: Context, client: RunyardClient, options: Options): Promise<void> {
-  const jobs = await client.jobs.list(filterOf(options));
+  const jobs = await client.jobs.list(await filterOf(client, options));
   context.output.answer(jobs, (width) => (jobs.length === 0 ? noJobs(options) : jobsTable(jobs, Date.now(), width)));
 }
 
@@ -51,12 +50,12 @@ async function showOne(context: Context, client: RunyardClient, reference: strin
   context.output.answer(view, (width) => jobInFull(view, Date.now(), width));
 }
 
-function filterOf(options: Options): JobFilter {
+async function filterOf(client: RunyardClient, options: Options): Promise<JobFilter> {
   const state = textOption(options, 'state')?.toUpperCase();
   if (state !== undefined && !states.includes(state)) {
     throw new UsageError(`--state is ${JSON.stringify(state)}; expected one of ${states.join(', ')}`);
   }
-  const owner = flagOption(options, 'mine') ? userInfo().username : textOption(options, 'user');
+  const owner = flagOption(options, 'mine') ? (await client.whoAmI()).name : textOption(options, 'user');
   const project = textOption(options, 'project');
   return {
     all: flagOption(options, 'all'),

@@ -1,4 +1,5 @@
 import { type Context, flagOption, type Invocation } from '../context.ts';
+import { waitsForNode } from '../request/no-node.ts';
 
 /** Runs an ended job again, as a new one; prints its id. */
 export async function execute(context: Context, { args, options }: Invocation): Promise<number> {
@@ -7,7 +8,7 @@ export async function execute(context: Context, { args, options }: Invocation): 
   const next = await job.retry({ failed: flagOption(options, 'failed') });
   context.output.answer(context.output.kind === 'json' ? await next.view() : null, () => next.id);
   if (!(await client.nodes.list()).some((node) => node.agentRunning)) {
-    context.output.note(`${next.id} waits: no node is running here\n  yard up`);
+    context.output.note(waitsForNode(client, next.id));
   }
   return 0;
 }

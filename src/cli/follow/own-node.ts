@@ -17,6 +17,8 @@ export interface OwnNode {
  * waiting command, it queues for the name and goes on with the work should that process end.
  */
 export async function bringNode(client: RunyardClient): Promise<OwnNode> {
+  // The nodes of a server are those that joined it; a command does not make this machine one of them.
+  if (client.server !== null) return noNode;
   const name = client.nodes.defaultName();
   const served = (await client.nodes.list()).filter((node) => node.agentRunning).map((node) => node.id);
   if (served.length > 0 && !served.includes(name)) return noNode;
