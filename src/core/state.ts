@@ -1,7 +1,9 @@
 import { type Access, emptyAccess } from './access/access.ts';
 import type { Job, JobId } from './job/job.ts';
-import type { FreeCapacity, Node } from './node/node.ts';
+import type { Node } from './node/node.ts';
+import { FreeCapacities } from './placement/free-capacities.ts';
 import { PendingQueue } from './placement/pending-queue.ts';
+import { Rankings } from './placement/rankings.ts';
 import type { Profile } from './profile/profile.ts';
 import type { Secret } from './secrets/secret.ts';
 import type { Service } from './service/service.ts';
@@ -28,8 +30,8 @@ export interface State {
 
 export interface Derived {
   readonly pending: PendingQueue;
-  /** What is free on a node, kept until something of it changes. */
-  readonly free: Map<string, FreeCapacity>;
+  readonly free: FreeCapacities;
+  readonly rankings: Rankings;
   /** Keys of the tasks that hold what they were given although their attempt ended. */
   readonly held: Set<string>;
   /** A node came, went or fell silent: whether too many are silent together is looked at once the facts at hand are folded. */
@@ -52,7 +54,8 @@ export function emptyState(): State {
     lossHeld: null,
     derived: {
       pending: new PendingQueue(),
-      free: new Map(),
+      free: new FreeCapacities(),
+      rankings: new Rankings(),
       held: new Set(),
       silenceDue: false,
       servicesDue: new Set(),

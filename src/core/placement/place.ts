@@ -2,11 +2,10 @@ import { QuotaRoom } from '../access/quota.ts';
 import type { Fact } from '../fact.ts';
 import type { Allocation } from '../job/facts.ts';
 import { elementCount, indexAt, type Job } from '../job/job.ts';
-import { closedSecrets } from '../secrets/openers.ts';
 import { isHeld, type State } from '../state.ts';
-import { Pool, Ranking } from './pool.ts';
+import { Pool } from './pool.ts';
+import type { Ranking } from './ranking.ts';
 import { comesBefore } from './shape-queue.ts';
-import { companyOf } from './spread.ts';
 
 type Placed = Extract<Fact, { kind: 'AttemptPlaced' }>;
 
@@ -32,6 +31,7 @@ export function place(state: State, nowMs: number, limit: number): readonly Plac
     facts.push({ kind: 'AttemptPlaced', job: job.id, index, attempt, tasks });
     candidates.advance();
   }
+  pool.close();
   return facts;
 }
 
@@ -83,13 +83,8 @@ class Candidates {
 
   /** Jobs of one shape need the same and are of one project: what fits one fits all. */
   take(job: Job, pool: Pool, room: QuotaRoom): readonly Allocation[] | null {
-    this.#ranking ??= new Ranking(
-      pool,
-      job.settings.resources,
-      companyOf(this.#state, job),
-      closedSecrets(this.#state, job),
-    );
-    return this.#ranking.take(job.settings.nodes, (allocations) => room.take(job.project, allocations));
+    this.#ranking ??= this.#state.derived.rankings.of(this.#state, job);
+    return this.#ranking.take(pool, job.settings.nodes, (allocations) => room.take(job.project, allocations));
   }
 }
 

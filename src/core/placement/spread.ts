@@ -1,6 +1,6 @@
 import type { Job } from '../job/job.ts';
 import type { State } from '../state.ts';
-import type { Company } from './pool.ts';
+import type { Company } from './ranking.ts';
 
 /** Where the other replicas of a job's service are, those that are stopping included. */
 export function companyOf(state: State, job: Job): Company {
