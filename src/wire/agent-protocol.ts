@@ -4,6 +4,8 @@ import type { TaskEvent } from '../core/job/facts.ts';
 import type { Output, TaskKey } from '../core/job/job.ts';
 import type { Capacity } from '../core/node/node.ts';
 import type { Order } from '../core/node/orders.ts';
+import type { SharedSecret } from '../core/secrets/command.ts';
+import type { ShareRequest } from '../core/secrets/shares.ts';
 
 /**
  * What an agent and its server say to each other over one WebSocket (`GET /v1/agent`), which the agent opens and opens
@@ -114,6 +116,14 @@ const node = z.object({
   secrets: z.exactOptional(z.array(short).max(10_000)),
 });
 
+/** Sealed boxes alone: what the agent opened for it stays with the agent. */
+const sharedSecret = z.strictObject({
+  project: short,
+  name: short,
+  from: z.base64(),
+  boxes: z.record(short, z.base64()),
+}) satisfies z.ZodType<SharedSecret>;
+
 const agentHello = z.object({
   kind: z.literal('hello'),
   versions: z.array(z.int()).min(1).max(100),
@@ -131,6 +141,7 @@ export const agentMessage = z.discriminatedUnion('kind', [
     events: z.array(taskEvent).max(mostEventsPerReport),
     released: z.array(taskKey).max(mostEventsPerReport),
     secrets: z.exactOptional(z.array(short).max(10_000)),
+    shared: z.exactOptional(z.array(sharedSecret).max(100)),
   }),
   z.strictObject({ kind: z.literal('heartbeat'), seq: count }),
   z.strictObject({ kind: z.literal('leave') }),
@@ -157,6 +168,13 @@ const refusalShape = {
   hint: z.string().nullable(),
 };
 
+const shareRequest = z.object({
+  project: short,
+  name: short,
+  box: z.base64(),
+  publicKeys: z.array(short),
+}) satisfies z.ZodType<ShareRequest>;
+
 export const serverMessage = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('welcome'),
@@ -169,6 +187,8 @@ export const serverMessage = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('refused'), ...refusalShape }),
   z.object({ kind: z.literal('orders'), changes: z.array(z.object({ key: taskKey, order: order.nullable() })) }),
+  /** Secrets that the node is to seal for others; asked again at each connect for as long as it stands. */
+  z.object({ kind: z.literal('shares'), requests: z.array(shareRequest) }),
   z.object({ kind: z.literal('reported'), seq: count, stale: z.array(taskKey) }),
   z.object({ kind: z.literal('report-refused'), seq: count, ...refusalShape }),
   z.object({ kind: z.literal('heard'), seq: count }),

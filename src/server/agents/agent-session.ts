@@ -1,7 +1,8 @@
+import type { Embedded } from '../../client/embedded.ts';
 import type { Link } from '../../client/remote/agent/link.ts';
 import { Streams } from '../../client/remote/agent/streams.ts';
-import { type OrderNews, OrderFeed } from '../../control/order-feed.ts';
-import type { Embedded } from '../../client/embedded.ts';
+import { OrderFeed, type OrderNews } from '../../control/order-feed.ts';
+import { ShareFeed } from '../../control/share-feed.ts';
 import { isRefusal, type Refusal, refuse } from '../../core/refusal.ts';
 import {
   type AgentHello,
@@ -45,6 +46,7 @@ export class AgentSession {
   #stage: 'greeting' | 'joining' | 'joined' | 'over' = 'greeting';
   #hello: AgentHello | null = null;
   #feed: OrderFeed | null = null;
+  #shares: ShareFeed | null = null;
   #reports: ReportQueue | null = null;
   #heardMs: number;
   #cancelLook: () => void;
@@ -153,6 +155,12 @@ export class AgentSession {
         ? this.#say({ kind: 'welcome', version, heartbeatMs, leaseMs, rejoinWithinMs, orders: [...news.orders] })
         : this.#say({ kind: 'orders', changes: [...news.changes] });
     this.#feed = new OrderFeed(embedded.plane, this.node, tell);
+    this.#shares = new ShareFeed(embedded.plane, this.node, (requests) => {
+      // One a message: a box may be large.
+      for (const request of requests) {
+        this.#say({ kind: 'shares', requests: [{ ...request, publicKeys: [...request.publicKeys] }] });
+      }
+    });
     this.#cancelLook();
     this.#look();
   }
@@ -216,6 +224,7 @@ export class AgentSession {
     this.#cancelLook();
     this.#quota.close();
     this.#feed?.close();
+    this.#shares?.close();
     this.#reports?.close();
     this.streams.close(reason);
     this.#hub.gone(this);

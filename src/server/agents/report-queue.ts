@@ -86,6 +86,7 @@ export class ReportQueue {
     for (const { seq } of reports) if (seq <= known) this.#answer(seq, []);
     if (fresh.length === 0) return;
     const secrets = fresh.findLast((report) => report.secrets !== undefined)?.secrets;
+    const shared = fresh.flatMap((report) => report.shared ?? []);
     const answer = await embedded.plane.execute(
       {
         kind: 'NodeReport',
@@ -94,6 +95,7 @@ export class ReportQueue {
         events: fresh.flatMap(({ events }) => events),
         released: fresh.flatMap(({ released }) => released),
         ...(secrets === undefined ? {} : { secrets }),
+        ...(shared.length === 0 ? {} : { shared }),
       },
       { actor: { kind: 'node', name: node } },
     );

@@ -2,6 +2,7 @@ import type { AgentChannel, Hello, OrderNews } from '../../../agent/channel.ts';
 import type { NodeReport } from '../../../core/command.ts';
 import type { TaskKey } from '../../../core/job/job.ts';
 import { type Refusal, type RefusalCode, refusals, refuse } from '../../../core/refusal.ts';
+import type { ShareRequest } from '../../../core/secrets/shares.ts';
 import { sleep } from '../../../host/clock.ts';
 import type { Host } from '../../../host/host.ts';
 import {
@@ -74,6 +75,8 @@ export class NetworkChannel implements AgentChannel {
   #session: Session | null = null;
   #listener: ((news: OrderNews) => void) | null = null;
   #unheard: OrderNews[] = [];
+  #shareListener: ((requests: readonly ShareRequest[]) => void) | null = null;
+  #unheardShares: ShareRequest[] = [];
   #outstanding: Outstanding | null = null;
   #seq = 0;
   #heartbeats = 0;
@@ -100,6 +103,15 @@ export class NetworkChannel implements AgentChannel {
     for (const news of this.#unheard.splice(0)) listener(news);
     return () => {
       this.#listener = () => {};
+    };
+  }
+
+  followShares(listener: (requests: readonly ShareRequest[]) => void): () => void {
+    this.#shareListener = listener;
+    const unheard = this.#unheardShares.splice(0);
+    if (unheard.length > 0) listener(unheard);
+    return () => {
+      this.#shareListener = () => {};
     };
   }
 
@@ -245,6 +257,10 @@ export class NetworkChannel implements AgentChannel {
         return this.#superseded(session, message);
       case 'orders':
         return this.#tell(message);
+      case 'shares':
+        if (this.#shareListener === null) this.#unheardShares.push(...message.requests);
+        else this.#shareListener(message.requests);
+        return;
       case 'reported':
       case 'report-refused':
         return this.#answered(message);
