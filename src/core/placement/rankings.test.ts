@@ -67,6 +67,6 @@ describe('rankings that are kept from pass to pass', () => {
       }),
       { numRuns: 60 },
     );
-    expect(placed).toBeGreaterThan(100);
+    expect(placed).toBeGreaterThan(50);
   });
 });
