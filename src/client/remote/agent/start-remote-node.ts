@@ -1,10 +1,224 @@
-import { refuse } from '../../../core/refusal.ts';
+import { Agent } from '../../../agent/agent.ts';
+import { openDirectoryStore } from '../../../blobs/directory-store.ts';
+import { sleep } from '../../../host/clock.ts';
+import type { Host } from '../../../host/host.ts';
+import { createNodeHost } from '../../../host/node/node-host.ts';
+import { createNodeProcesses } from '../../../host/node/processes.ts';
 import type { NodeOptions, RunningNode } from '../../api.ts';
+import { readCapacity } from '../../capacity.ts';
+import { type NodeSeat, takeSeat } from '../../node-seat.ts';
 import { RefusalError } from '../../refusal-error.ts';
+import { openSealing } from '../../secrets/sealing.ts';
+import { version } from '../../version.ts';
+import { createCachedStore } from '../cached-store.ts';
+import { createHttp, type ServerAddress } from '../http.ts';
 import type { Remote } from '../remote.ts';
+import { createRemoteBlobs } from '../remote-blobs.ts';
+import { connectAgent } from './connect-agent.ts';
+import { joinServer, type ServerChoice, useToken } from './join-server.ts';
+import { LogPusher } from './log-pusher.ts';
+import { type Dismissal, NetworkChannel } from './network-channel.ts';
+import { readJoinedServer } from './node-record.ts';
+import { createPatientStore } from './patient-store.ts';
+import { serveStreams } from './serve-streams.ts';
 
-/** Serves this machine as a node of a server. */
-export function startRemoteNode(remote: Remote, _options: NodeOptions): Promise<RunningNode | null> {
-  const message = `this machine cannot join ${remote.http.place} as a node yet`;
-  return Promise.reject(new RefusalError(refuse('UNSUPPORTED', message)));
+export interface ServerNodeOptions {
+  readonly home: string;
+  readonly server: ServerChoice;
+  readonly node: NodeOptions;
+  /** Told when the server is lost, and when it is there again. */
+  readonly onNote?: (message: string) => void;
+}
+
+/** Local copies of what tasks used are kept for so long after they came. */
+const cachedMs = 24 * 3_600_000;
+const tidyEveryMs = 3_600_000;
+
+/**
+ * Serves this machine as a node of a server, in this process: the agent is the one of embedded mode, with another channel.
+ * Null when another process has the node's name here and the caller does not wait.
+ */
+export async function startServerNode(options: ServerNodeOptions): Promise<RunningNode | null> {
+  const { home } = options;
+  const processes = createNodeProcesses({ directory: `${home}/shim` });
+  const host = createNodeHost(processes);
+  const end = (): void => processes.close();
+  try {
+    const seat = await takeSeat({ home, host }, options.node);
+    if (seat === null) {
+      end();
+      return null;
+    }
+    try {
+      return await join({ host, seat, options, end });
+    } catch (error) {
+      await seat.release();
+      throw error;
+    }
+  } catch (error) {
+    end();
+    throw error;
+  }
+}
+
+/** For a client that is signed in: the node joins that client's server, by a token that is made for it where it has none. */
+export async function startRemoteNode({ http, home, host }: Remote, options: NodeOptions): Promise<RunningNode | null> {
+  const { url, fingerprint } = http.address;
+  const name = options.name ?? host.machine.hostname();
+  const known = await readJoinedServer(host.files, `${home}/nodes/${name}`);
+  if (known?.url === url) return startServerNode({ home, server: { url, fingerprint }, node: options });
+  const { token } = await http.call('createToken', { body: { kind: 'join' } });
+  return startServerNode({ home, server: { url, fingerprint, joinToken: token }, node: options });
+}
+
+interface Joining {
+  readonly host: Host;
+  readonly seat: NodeSeat;
+  readonly options: ServerNodeOptions;
+  readonly end: () => void;
+}
+
+/** A key that the server does not know any more is worth another try with the token, where one was given. */
+async function join(joining: Joining): Promise<RunningNode> {
+  const { host, seat, options } = joining;
+  const { joinToken, fingerprint = null } = options.server;
+  const address = await joinServer(host, seat, options.server);
+  try {
+    return await serve(joining, address);
+  } catch (error) {
+    if (!(error instanceof RefusalError) || error.code !== 'UNAUTHORIZED' || joinToken === undefined) throw error;
+    const url = options.server.url ?? address.url;
+    return serve(joining, await useToken(host, seat, { url, token: joinToken, fingerprint }));
+  }
+}
+
+async function serve({ host, seat, options, end }: Joining, address: ServerAddress): Promise<RunningNode> {
+  const { home, node: nodeOptions, onNote = () => {} } = options;
+  const { name, directory, instance } = seat;
+  const over = new AbortController();
+  const http = createHttp(address, host);
+  const store = createPatientStore(
+    createCachedStore(
+      await openDirectoryStore({ directory: `${directory}/blobs`, host }),
+      createRemoteBlobs(http, { host, temporary: `${directory}/incoming` }),
+    ),
+    host.timers,
+    over.signal,
+  );
+  const logs = new LogPusher({
+    host,
+    directory,
+    node: name,
+    push: ({ task, file, offset, droppedFrom, bytes }) =>
+      http.call('pushLog', {
+        params: { task, file },
+        query: { offset, ...(droppedFrom === null ? {} : { droppedFrom }) },
+        body: bytes,
+        signal: over.signal,
+      }),
+  });
+  const sealing = await openSealing(home);
+  const environment = { ...process.env };
+  const failure = createFailure();
+  let agent: Agent | null = null;
+  const channel = new NetworkChannel({
+    host,
+    connect: (listener) => connectAgent(address, listener),
+    place: await placeOf(host, directory),
+    onStream: serveStreams({ host, directory, node: name, store, environment, sealing, agent: () => agent }),
+    onDismissed: (dismissal) => void dismiss(agent, dismissal).then(failure.fail),
+    onTrouble: (trouble) => onNote(trouble === null ? `${address.url} is there again` : `${trouble}; trying again`),
+  });
+  const letGo = (): void => {
+    over.abort();
+    logs.end();
+    channel.close();
+    http.close();
+    end();
+  };
+  try {
+    const { capacity } = await readCapacity(host, nodeOptions);
+    agent = await Agent.start({
+      host,
+      channel,
+      store,
+      directory,
+      node: name,
+      instance,
+      capacity,
+      advertise: nodeOptions.advertise ?? '127.0.0.1',
+      version,
+      environment,
+      sealing,
+      logs,
+      onFault: (error) => failure.fail(error instanceof Error ? error : new Error(String(error))),
+    });
+  } catch (error) {
+    over.abort();
+    logs.end();
+    channel.close();
+    http.close();
+    throw error;
+  }
+  const running = agent;
+  keepTidy({ host, logs, store, directory }, over.signal).catch(failure.fail);
+  return {
+    name,
+    failed: failure.failed,
+    liveTasks: () => running.liveTasks(),
+    endTasks: (job, { graceMs }) => running.endTasks(job, graceMs),
+    async close() {
+      try {
+        await running.close({ leave: true });
+      } finally {
+        letGo();
+        await seat.release();
+      }
+    },
+  };
+}
+
+/** Where another agent that cannot adopt them speaks for the node, this one's tasks end with it (reliability.md, Rejoin). */
+async function dismiss(agent: Agent | null, { refusal, elsewhere }: Dismissal): Promise<Error> {
+  if (elsewhere) await agent?.endAll(0);
+  return new RefusalError(refusal);
+}
+
+/** Of two copies of a machine each has another: the boot, and the very directory. */
+async function placeOf({ clock, files, machine }: Host, directory: string): Promise<string> {
+  const inode = (await files.stat(directory))?.inode ?? 0;
+  return `${clock.bootId()} ${machine.hostname().slice(0, 64)} ${inode}`;
+}
+
+function createFailure(): { readonly failed: Promise<Error>; fail(error: unknown): void } {
+  let fail = (_error: Error): void => {};
+  const failed = new Promise<Error>((resolve) => {
+    fail = resolve;
+  });
+  return { failed, fail: (error) => fail(error instanceof Error ? error : new Error(String(error))) };
+}
+
+interface Tidied {
+  readonly host: Host;
+  readonly logs: LogPusher;
+  readonly store: { collectGarbage(options: { keep: ReadonlySet<string>; graceMs: number }): Promise<unknown> };
+  readonly directory: string;
+}
+
+/** What the server has by now, and copies that nobody used for long, leave this disk. */
+async function keepTidy({ host, logs, store, directory }: Tidied, signal: AbortSignal): Promise<void> {
+  await logs.catchUp();
+  while (!signal.aborted) {
+    await removePushed(host, directory);
+    await store.collectGarbage({ keep: new Set(), graceMs: cachedMs });
+    await sleep(host.timers, tidyEveryMs, signal);
+  }
+}
+
+async function removePushed({ files, clock }: Host, directory: string): Promise<void> {
+  for (const { name } of (await files.list(`${directory}/ended`)) ?? []) {
+    const pushed = await files.stat(`${directory}/ended/${name}/pushed`);
+    if (pushed !== null && clock.wallMs() - pushed.mtimeMs > tidyEveryMs)
+      await files.remove(`${directory}/ended/${name}`);
+  }
 }
