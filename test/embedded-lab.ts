@@ -39,7 +39,8 @@ export function openEmbeddedLab(): EmbeddedLab {
       const log = await openSqliteLog<Fact>({ path: `${home}/log.db`, host, pid: process.pid });
       const plane = await ControlPlane.open(log, host, () => {});
       const store = await openDirectoryStore({ directory: `${home}/blobs`, host });
-      const embedded: Embedded = { home, host, plane, store, onFault: () => {} };
+      const actor = { kind: 'local', name: host.machine.user() } as const;
+      const embedded: Embedded = { home, host, plane, store, actor, onFault: () => {} };
       const client: EmbeddedClient = {
         embedded,
         jobs: createJobs(embedded),
