@@ -157,8 +157,8 @@ describe.sequential('services in the SDK', () => {
     expect(errors.every((error) => error instanceof RefusalError)).toBe(true);
     expect(errors).toMatchObject([
       { code: 'UNKNOWN_KEY', path: 'service.outputs' },
-      { code: 'NOT_FOUND', path: 'service.env.T' },
-      { code: 'NOT_FOUND', path: 'job.env.T' },
+      { code: 'SECRET_NOT_SET', path: 'service.env.T' },
+      { code: 'SECRET_NOT_SET', path: 'job.env.T' },
       { code: 'PORT_CONFLICT', path: 'service.env.PORT' },
       { code: 'NOT_FOUND' },
     ]);

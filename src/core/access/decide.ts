@@ -79,9 +79,14 @@ function removeProject(state: State, { project, by }: Command<'RemoveProject'>):
   }
   const tokens = [...state.access.tokens.values()].filter((one) => one.kind === 'user' && one.project === project);
   return done([
+    ...secretsOf(state, project).map((name) => ({ kind: 'SecretRemoved' as const, project, name, by })),
     ...tokens.map(({ id }) => ({ kind: 'TokenRevoked' as const, token: id, by })),
     { kind: 'ProjectRemoved', project, by },
   ]);
+}
+
+function secretsOf(state: State, project: string): readonly string[] {
+  return [...state.secrets.values()].filter((one) => one.project === project).map(({ name }) => name);
 }
 
 function grantRole(state: State, { project, user, role, by }: Command<'GrantRole'>): Decision | Refusal {
