@@ -98,9 +98,9 @@ export const systemRoutes = {
   putBlobs: {
     method: 'POST',
     path: '/v1/blobs/pack',
-    summary: 'store many small contents at once; a pack of length-prefixed blobs',
+    summary: 'store many small contents at once; in the format of a pack',
     access: 'user-or-node',
-    body: { bytes: true, mostBytes: 64 * 1024 * 1024 },
+    body: { bytes: true, mostBytes: 16 * 1024 * 1024 },
     answer: none,
   },
   getBlob: {
