@@ -50,7 +50,9 @@ function heldByQuota(state: State, { project, settings }: Job): Waiting | null {
 /** What so many tasks would take; of whole nodes, what the first ones that fit would give. */
 function usageOf(state: State, needs: Needs, nodes: number): Usage {
   if (needs.gpus !== 'all') return { gpus: needs.gpus * nodes, cores: needs.cpus * nodes };
-  const fits = [...state.nodes.values()].map((node) => fitOnNode(node, needs)).filter(isAllocation);
+  const fits = [...state.nodes.values()]
+    .map((node) => fitOnNode(node, needs, state.derived.free.of(node)))
+    .filter(isAllocation);
   return sumOf(fits.slice(0, nodes));
 }
 
@@ -61,7 +63,7 @@ function tooCrowded(state: State, job: Job): Waiting | null {
   const { resources, nodes } = job.settings;
   const closed = closedSecrets(state, job);
   const fitting = [...state.nodes.values()].filter((node) =>
-    isAllocation(fitOnNode(node, resources, undefined, closed)),
+    isAllocation(fitOnNode(node, resources, state.derived.free.of(node), closed)),
   );
   const open = fitting.filter((node) => !replicas.has(node.name)).length;
   if (fitting.length < nodes || open >= nodes) return null;
@@ -115,7 +117,7 @@ function unconfirmedOf(state: State, job: Job): Waiting | null {
 /** Why these needs, and the secrets of the work, fit nowhere right now, by the node that comes nearest. */
 export function whyNotPlaced(state: State, needs: Needs, nodes: number, work: Pick<Job, 'project' | 'spec'>): Waiting {
   const closed = closedSecrets(state, work);
-  const fits = [...state.nodes.values()].map((node) => fitOnNode(node, needs, undefined, closed));
+  const fits = [...state.nodes.values()].map((node) => fitOnNode(node, needs, state.derived.free.of(node), closed));
   const reasons = fits.filter((fit) => !isAllocation(fit)) as WhyNot[];
   const connected = reasons.filter((why) => why.kind !== 'away');
   if (fits.length === reasons.length && connected.length === 0) {
