@@ -59,6 +59,11 @@ export function encodePack(
   return file;
 }
 
+/** True for bytes that begin as a pack does. */
+export function isPack(file: Uint8Array): boolean {
+  return magic.every((byte, i) => file[i] === byte);
+}
+
 /** Where the index lies according to the trailer; null when the trailer makes no sense for a file of this size. */
 export function readTrailer(
   trailer: Uint8Array,

@@ -1,4 +1,4 @@
-import { openDirectoryStore } from '../blobs/directory-store.ts';
+import { type DirectoryStore, openDirectoryStore } from '../blobs/directory-store.ts';
 import { ControlPlane } from '../control/control-plane.ts';
 import type { Fact } from '../core/fact.ts';
 import type { Host } from '../host/host.ts';
@@ -19,6 +19,8 @@ export interface OpenOptions {
 /** A control plane in this process over the log of a home directory, acting for the user of the operating system. */
 export interface OpenEmbedded {
   readonly embedded: Embedded;
+  /** The same store as the client's, with what only one in a directory can do. */
+  readonly store: DirectoryStore;
   close(): Promise<void>;
 }
 
@@ -32,6 +34,7 @@ export async function openEmbedded(options: OpenOptions = {}): Promise<OpenEmbed
   const store = await openDirectoryStore({ directory: `${home}/blobs`, host });
   const actor = { kind: 'local', name: host.machine.user() } as const;
   return {
+    store,
     embedded: { home, host, plane, store, actor, onFault },
     async close() {
       try {

@@ -1,5 +1,6 @@
 import type { Embedded } from '../client/embedded.ts';
 import { execute } from '../client/embedded.ts';
+import { drawToken } from '../control/tokens.ts';
 import { refuseReadableByOthers } from './certificate.ts';
 
 /** The user that the token of the first start belongs to. */
@@ -14,14 +15,12 @@ export async function firstAdminToken(embedded: Embedded): Promise<{ token: stri
     await refuseReadableByOthers(host, path);
     return { token: new TextDecoder().decode(kept).trim(), isNew: false };
   }
-  const id = Buffer.from(host.chance.bytes(8)).toString('hex');
-  const secret = Buffer.from(host.chance.bytes(32)).toString('base64url');
-  const token = `yt_${id}_${secret}`;
+  const { id, text: token, hash } = drawToken('user', host.chance, host.digests);
   await host.files.makeDirectory(`${home}/server`, { mode: 0o700 });
   await execute(embedded, {
     kind: 'CreateToken',
     token: id,
-    hash: host.digests.sha256(new TextEncoder().encode(secret)),
+    hash,
     user: adminUser,
     lifetimeMs: null,
     project: null,

@@ -39,10 +39,13 @@ export async function sendEvents(
 
 /** A transfer that fails half-way is cut, so that nobody takes a part for the whole. */
 export async function sendBytes(response: ServerResponse, given: GivenBytes, signal: AbortSignal): Promise<void> {
-  response.writeHead(200, {
+  const { sizeBytes, fromBytes } = given;
+  const range = `bytes ${fromBytes ?? 0}-${sizeBytes - 1}/${sizeBytes}`;
+  response.writeHead(fromBytes === undefined ? 200 : 206, {
     'content-type': 'application/octet-stream',
     'cache-control': 'no-store',
-    ...(given.sizeBytes === null ? {} : { 'content-length': given.sizeBytes }),
+    'content-length': sizeBytes - (fromBytes ?? 0),
+    ...(fromBytes === undefined ? {} : { 'content-range': range }),
   });
   try {
     for await (const part of given.bytes) {

@@ -16,9 +16,9 @@ export function createApp(server: ServerParts): Hono<{ Bindings: HttpBindings }>
     const handler: AnyHandler = (handlers as Readonly<Record<string, AnyHandler>>)[name] ?? refuseSocket;
     app.on(route.method, pathOf(route), (context) => serveRoute(server, { name, route, handler }, context));
   }
-  app.all('*', (context) => {
+  app.all('*', async (context) => {
     try {
-      admit(server, context.env.incoming, { name: 'none', access: 'user-or-node' });
+      await admit(server, context.env.incoming, { name: 'none', access: 'user-or-node' });
       throw unknownPath(context.req.method, context.req.path);
     } catch (error) {
       return sendError(server, context, error);

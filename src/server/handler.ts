@@ -54,8 +54,10 @@ export interface SentEvent<Data> {
 }
 
 export interface GivenBytes {
-  /** Null where it is not known before the end. */
-  readonly sizeBytes: number | null;
+  /** Of the whole. */
+  readonly sizeBytes: number;
+  /** Where only the rest of it was asked for: it begins here. */
+  readonly fromBytes?: number;
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 

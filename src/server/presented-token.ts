@@ -1,11 +1,10 @@
+import type { Presented as OurToken } from '../control/tokens.ts';
+
 /**
  * What stands behind `Authorization: Bearer`. Users present `yt_<id>_<secret>`, joining nodes `yj_<id>_<secret>`, nodes
  * `yk_<node>_<secret>`; anything else can only be a token of the OIDC issuer.
  */
-export type Presented =
-  | { readonly kind: 'user' | 'join'; readonly id: string; readonly secret: string }
-  | { readonly kind: 'node'; readonly node: string; readonly secret: string }
-  | { readonly kind: 'identity'; readonly text: string };
+export type Presented = OurToken | { readonly kind: 'identity'; readonly text: string };
 
 const longest = 16 * 1024;
 const ours = /^y([tjk])_([a-z0-9-]{1,64})_([A-Za-z0-9_-]{16,200})$/;

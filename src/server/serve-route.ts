@@ -34,7 +34,7 @@ export async function serveRoute(server: ServerParts, named: NamedRoute, context
   const { name, route, handler } = named;
   const ending = endingOf(outgoing, server.stopping);
   try {
-    const actor = admit(server, incoming, { name, access: route.access });
+    const actor = await admit(server, incoming, { name, access: route.access });
     const key = readIdempotencyKey(incoming);
     const asked = {
       params: context.req.param(),
@@ -57,11 +57,11 @@ export async function serveRoute(server: ServerParts, named: NamedRoute, context
 }
 
 /** Lets a request in, or throws why not. */
-export function admit(
+export async function admit(
   server: ServerParts,
   incoming: IncomingMessage,
   { name, access }: { name: string; access: Access },
-): Principal {
+): Promise<Principal> {
   const note = server.notes.of(incoming);
   note.route = name;
   server.hosts.check(incoming);
@@ -70,7 +70,7 @@ export function admit(
       hint: 'make another and revoke this one; a token belongs into the header Authorization: Bearer …',
     });
   }
-  const actor = whoAsks(server, incoming, access);
+  const actor = await whoAsks(server, incoming, access);
   if (access !== 'public') note.actor = actor;
   return actor;
 }

@@ -1,8 +1,12 @@
 import type { Logger } from 'pino';
+import type { DirectoryStore } from '../blobs/directory-store.ts';
 import type { Embedded } from '../client/embedded.ts';
+import type { AgentHub } from './agents/agent-hub.ts';
+import type { LogStore } from './agents/log-store.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import type { GuessLimits } from './guess-limits.ts';
 import type { ServerMetrics } from './metrics.ts';
+import type { RecentAnswers } from './recent-answers.ts';
 import type { RequestNotes } from './request-notes.ts';
 import type { ServerSettings } from './settings.ts';
 
@@ -11,12 +15,18 @@ export interface ServerParts {
   readonly settings: ServerSettings;
   /** Acts for the server itself; every request gets its own, which acts for whoever asks. */
   readonly embedded: Embedded;
+  readonly store: DirectoryStore;
   /** One JSON line each; never a token, a body or a secret. */
   readonly log: Logger;
   readonly metrics: ServerMetrics;
   readonly guesses: GuessLimits;
+  readonly recent: RecentAnswers;
   readonly notes: RequestNotes;
   readonly hosts: AllowedHosts;
+  /** Agents that are connected. */
+  readonly agents: AgentHub;
+  /** What attempts on their nodes printed. */
+  readonly logs: LogStore;
   /** Aborts when the server stops: streams end, so that their clients resume elsewhere. */
   readonly stopping: AbortSignal;
 }

@@ -2,6 +2,10 @@ import type { Server as HttpsServer } from 'node:https';
 import { type DestinationStream, pino } from 'pino';
 import { type OpenEmbedded, openEmbedded } from '../client/open-embedded.ts';
 import { fireTimers } from '../control/timers.ts';
+import { LeaseKeeper } from '../control/leases.ts';
+import { AgentHub } from './agents/agent-hub.ts';
+import { askAgents } from './agents/ask-agents.ts';
+import { LogStore } from './agents/log-store.ts';
 import { firstAdminToken } from './admin-token.ts';
 import { createAllowedHosts, hostOf, plainAddress } from './allowed-hosts.ts';
 import { createApp } from './app.ts';
@@ -9,6 +13,7 @@ import { type Certificate, loadCertificate } from './certificate.ts';
 import { createGuessLimits } from './guess-limits.ts';
 import { createListener, listen } from './listen.ts';
 import { createMetrics } from './metrics.ts';
+import { createRecentAnswers } from './recent-answers.ts';
 import { createRequestNotes } from './request-notes.ts';
 import type { ServerParts } from './server-parts.ts';
 import { defaultLimits, defaultListen, type ServerLimits, type ServerSettings } from './settings.ts';
@@ -77,14 +82,20 @@ async function startOn(opened: OpenEmbedded, settings: ServerSettings, log: Dest
   const certificate = await loadCertificate(host, { home, files: settings.tls, listenHost: settings.listen.host });
   const admin = await firstAdminToken(embedded);
   const stopping = new AbortController();
-  const parts = makeParts(opened, { settings, log, certificate, stopping: stopping.signal });
+  const leases = new LeaseKeeper(embedded.plane, host, embedded.onFault);
+  const parts = makeParts(opened, { settings, log, certificate, leases, stopping: stopping.signal });
   const https = createListener(parts, createApp(parts), certificate);
   const port = await listen(https, settings.listen);
+  // What other processes on this home do is seen as it happens.
+  const unsubscribe = embedded.plane.subscribe(() => {});
+  await leases.start(stopping.signal);
   const timers = fireTimers(embedded.plane, host, stopping.signal).catch(embedded.onFault);
   parts.log.info({ url: urlOf(settings, port), fingerprint: certificate.fingerprint }, 'listening');
   const end = async (): Promise<void> => {
+    parts.agents.close();
     await stop(https, { stopping, stopMs: settings.limits.stopMs });
     await timers;
+    unsubscribe();
     parts.metrics.close();
     await opened.close();
   };
@@ -104,11 +115,23 @@ async function startOn(opened: OpenEmbedded, settings: ServerSettings, log: Dest
 }
 
 function makeParts(
-  { embedded }: OpenEmbedded,
-  given: { settings: ServerSettings; log: DestinationStream; certificate: Certificate; stopping: AbortSignal },
+  { embedded: own, store }: OpenEmbedded,
+  given: {
+    settings: ServerSettings;
+    log: DestinationStream;
+    certificate: Certificate;
+    leases: LeaseKeeper;
+    stopping: AbortSignal;
+  },
 ): ServerParts {
-  const { settings, certificate, stopping } = given;
-  const { clock } = embedded.host;
+  const { settings, certificate, leases, stopping } = given;
+  const { clock } = own.host;
+  const agents = new AgentHub({
+    embedded: own,
+    times: own.plane.leaseTimes,
+    heard: (node, instance) => leases.heard(node, instance),
+  });
+  const embedded = { ...own, elsewhere: askAgents(agents) };
   const log = pino(
     { base: null, timestamp: () => `,"at":"${new Date(clock.wallMs()).toISOString()}"`, messageKey: 'message' },
     given.log,
@@ -117,11 +140,15 @@ function makeParts(
   return {
     settings,
     embedded,
+    store,
     log,
     metrics,
     guesses: createGuessLimits(clock, settings.limits),
+    recent: createRecentAnswers(clock),
     notes: createRequestNotes({ log, metrics, clock }),
     hosts: createAllowedHosts(allowedNames(settings, certificate)),
+    agents,
+    logs: new LogStore(own),
     stopping,
   };
 }

@@ -3,6 +3,8 @@ import type { Embedded } from '../client/embedded.ts';
 import type { Principal } from '../core/access/principal.ts';
 import type { QueryOf, Route } from '../wire/http/route.ts';
 import type { routes } from '../wire/http/routes.ts';
+import { serveAgent } from './agents/agent-socket.ts';
+import { serveExec } from './agents/exec-socket.ts';
 import type { ParamsOf } from './handler.ts';
 import type { ServerParts } from './server-parts.ts';
 
@@ -30,4 +32,4 @@ export type SocketHandlers = {
 };
 
 /** What runs behind the WebSockets of the table. */
-export const sockets: Partial<SocketHandlers> = {};
+export const sockets: SocketHandlers = { agent: serveAgent, execJob: serveExec };

@@ -41,7 +41,7 @@ async function upgrade(server: ServerParts, upgrading: Upgrading): Promise<void>
   try {
     const found = findSocket(request);
     const admitted = found === null ? unknownSocket : { name: found.name, access: found.route.access };
-    const actor = admit(server, request, admitted);
+    const actor = await admit(server, request, admitted);
     if (found === null) throw noSocket();
     const asked: AskedSocket<Route> = {
       params: found.params,

@@ -1,7 +1,6 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { RefusalError } from '../client/refusal-error.ts';
-import { isOver } from '../core/access/authorize.ts';
+import { type Presented as OurToken, type Verified, verify } from '../control/tokens.ts';
 import type { Principal } from '../core/access/principal.ts';
 import type { Access } from '../wire/http/route.ts';
 import { plainAddress } from './allowed-hosts.ts';
@@ -26,7 +25,7 @@ const opens: Readonly<Record<Access, readonly Presented['kind'][]>> = {
  * Who asks, by the token presented. Throws UNAUTHORIZED where it opens nothing, TOO_MANY where that happened too often.
  * A token of the OIDC issuer and a join token make nobody known: their routes look at them.
  */
-export function whoAsks(server: ServerParts, request: IncomingMessage, access: Access): Principal {
+export async function whoAsks(server: ServerParts, request: IncomingMessage, access: Access): Promise<Principal> {
   if (access === 'public') return nobody;
   const presented = readPresented(request.headers.authorization);
   const keys = guessKeys(request, presented);
@@ -37,13 +36,39 @@ export function whoAsks(server: ServerParts, request: IncomingMessage, access: A
       hint: 'send it as the header Authorization: Bearer …; yard login keeps one',
     });
   }
-  const actor = opens[access].includes(presented.kind) ? verify(server, presented) : null;
-  if (actor !== null) return actor;
+  if (!opens[access].includes(presented.kind)) {
+    throw refused(
+      'UNAUTHORIZED',
+      `this is for the token of a ${opens[access].join(' or ')}, not of a ${presented.kind}`,
+    );
+  }
+  if (presented.kind === 'identity') return nobody;
+  const verified = await verifyNow(server, presented);
+  if (verified.kind === 'join') return nobody;
+  if (verified.kind !== 'nobody') return verified;
   server.guesses.failed(keys);
-  const what = opens[access].join(' or ');
-  throw refused('UNAUTHORIZED', `the token is not one of a ${what}, or is unknown, was revoked or has expired`, {
-    hint: 'yard login',
-  });
+  if (verified.meant !== null) {
+    const attempt = { who: verified.meant, action: 'sign-in', subject: null, code: 'UNAUTHORIZED' } as const;
+    server.embedded.plane.auditRefusal(attempt);
+  }
+  throw new RefusalError(verified.refusal);
+}
+
+/** The id of the join token that a request came with, which was looked at when it was let in. */
+export function joinTokenOf(request: Pick<IncomingMessage, 'headers'>): string {
+  const presented = readPresented(request.headers.authorization);
+  if (presented?.kind === 'join') return presented.id;
+  throw refused('UNAUTHORIZED', 'there is no join token in this request');
+}
+
+/** What another process on this home has made a moment ago is looked for before it counts as unknown. */
+async function verifyNow({ embedded }: ServerParts, presented: OurToken): Promise<Verified> {
+  const { plane, host } = embedded;
+  const look = (): Verified => verify(plane.state, presented, { nowMs: plane.nowMs(), digests: host.digests });
+  const verified = look();
+  if (verified.kind !== 'nobody') return verified;
+  await plane.catchUp();
+  return look();
 }
 
 /** Another try is looked at after `seconds`. */
@@ -65,26 +90,4 @@ function guessKeys({ socket }: IncomingMessage, presented: Presented | null): re
   const address = `address ${plainAddress(socket.remoteAddress ?? '')}`;
   if (presented === null || presented.kind === 'identity') return [address];
   return [address, `${presented.kind} ${presented.kind === 'node' ? presented.node : presented.id}`];
-}
-
-/** Null where the secret is not the one whose digest is kept. */
-function verify({ embedded }: ServerParts, presented: Presented): Principal | null {
-  const { plane, host } = embedded;
-  if (presented.kind === 'identity') return nobody;
-  const { access } = plane.state;
-  const digest = host.digests.sha256(new TextEncoder().encode(presented.secret));
-  if (presented.kind === 'node') {
-    const key = access.nodeKeys.get(presented.node);
-    return isSame(digest, key?.hash) ? { kind: 'node', name: presented.node } : null;
-  }
-  const token = access.tokens.get(presented.id);
-  if (!isSame(digest, token?.hash) || token === undefined || token.kind !== presented.kind) return null;
-  if (isOver(token, plane.nowMs())) return null;
-  return token.kind === 'user' ? { kind: 'user', name: token.user, token: token.id } : nobody;
-}
-
-/** Takes the same time whatever differs, and whether there is anything to compare with. */
-function isSame(digest: string, kept: string | undefined): boolean {
-  const same = timingSafeEqual(Buffer.from(digest), Buffer.from(kept ?? '0'.repeat(digest.length)));
-  return same && kept !== undefined;
 }

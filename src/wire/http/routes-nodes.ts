@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import type { ProjectView, TokenView } from '../../core/access/view.ts';
+import type { SecretView } from '../../core/secrets/view.ts';
 import { nodeView } from './other-views.ts';
 import type { Route } from './route.ts';
 import { json, none } from './route-parts.ts';
@@ -12,13 +14,21 @@ const quota = z.strictObject({
   queued: z.int().min(0).nullable(),
 });
 
+const someQuota = z.strictObject({
+  replicas: z.exactOptional(quota.shape.replicas),
+  gpus: z.exactOptional(quota.shape.gpus),
+  cores: z.exactOptional(quota.shape.cores),
+  queued: z.exactOptional(quota.shape.queued),
+});
+
 const projectView = z.object({
   name: text,
   quota,
   used: z.object({ replicas: z.number(), gpus: z.number(), cores: z.number(), queued: z.number() }),
+  /** The role of every user who is not among the members. */
   everyone: role.nullable(),
   members: z.record(text, role),
-});
+}) satisfies z.ZodType<ProjectView>;
 
 const tokenView = z.object({
   id: text,
@@ -30,7 +40,16 @@ const tokenView = z.object({
   createdBy: text,
   createdAt: text,
   expiresAt: text.nullable(),
-});
+}) satisfies z.ZodType<TokenView>;
+
+const secretView = z.object({
+  name: text,
+  project: text.nullable(),
+  setBy: text.nullable(),
+  setAt: text.nullable(),
+  nodes: z.array(text),
+  closedTo: z.array(text),
+}) satisfies z.ZodType<SecretView>;
 
 /** Nodes, and who may do what. */
 export const nodeRoutes = {
@@ -84,7 +103,7 @@ export const nodeRoutes = {
     path: '/v1/projects',
     summary: 'a new project',
     access: 'user',
-    body: z.strictObject({ name: text, quota: z.exactOptional(quota.partial()) }),
+    body: z.strictObject({ name: text, quota: z.exactOptional(someQuota) }),
     answer: none,
   },
   changeProject: {
@@ -92,7 +111,7 @@ export const nodeRoutes = {
     path: '/v1/projects/{name}',
     summary: 'other quotas, or another role for everyone; null lifts one',
     access: 'user',
-    body: z.strictObject({ quota: z.exactOptional(quota.partial()), everyone: z.exactOptional(role.nullable()) }),
+    body: z.strictObject({ quota: z.exactOptional(someQuota), everyone: z.exactOptional(role.nullable()) }),
     answer: none,
   },
   removeProject: {
@@ -159,20 +178,7 @@ export const nodeRoutes = {
     summary: 'names of secrets and who set them; never a value',
     access: 'user',
     query: z.strictObject({ project: z.exactOptional(text) }),
-    answer: json(
-      z.object({
-        items: z.array(
-          z.object({
-            name: text,
-            project: text.nullable(),
-            setBy: text.nullable(),
-            setAt: text.nullable(),
-            nodes: z.array(text),
-            closedTo: z.array(text),
-          }),
-        ),
-      }),
-    ),
+    answer: json(z.object({ items: z.array(secretView) })),
   },
   setSecret: {
     method: 'PUT',

@@ -1,0 +1,85 @@
+import { execute } from '../../client/embedded.ts';
+import { createNodes } from '../../client/nodes.ts';
+import { createProjects } from '../../client/projects.ts';
+import { createSecrets } from '../../client/secrets/secrets.ts';
+import { createTokens } from '../../client/tokens.ts';
+import type { nodeRoutes } from '../../wire/http/routes-nodes.ts';
+import type { HandlersOf } from '../handler.ts';
+import { joinTokenOf } from '../who-asks.ts';
+
+export const nodeHandlers = {
+  async listNodes({ embedded }) {
+    return { items: await createNodes(embedded).list() };
+  },
+  getNode: ({ params, embedded }) => createNodes(embedded).get(params.name),
+  async drainNode({ params, body, embedded }) {
+    await createNodes(embedded).drain(params.name, body);
+  },
+  async resumeNode({ params, embedded }) {
+    await createNodes(embedded).resume(params.name);
+  },
+  async removeNode({ params, embedded }) {
+    await createNodes(embedded).remove(params.name);
+  },
+  async joinNode({ body, embedded, headers }) {
+    const { node, keyHash } = body;
+    const token = joinTokenOf({ headers });
+    // Whoever holds the token speaks for the node that it lets in.
+    const joining = { ...embedded, actor: { kind: 'node', name: node } } as const;
+    await execute(joining, { kind: 'UseJoinToken', token, node, keyHash });
+    return { node };
+  },
+  async listProjects({ embedded }) {
+    return { items: await createProjects(embedded).list() };
+  },
+  async createProject({ body, embedded }) {
+    const { name, ...options } = body;
+    await createProjects(embedded).create(name, options);
+  },
+  async changeProject({ params, body, embedded }) {
+    await createProjects(embedded).change(params.name, body);
+  },
+  async removeProject({ params, embedded }) {
+    await createProjects(embedded).remove(params.name);
+  },
+  async grantRole({ params, body, embedded }) {
+    await createProjects(embedded).grant(params.name, params.user, body.role);
+  },
+  async revokeRole({ params, embedded }) {
+    await createProjects(embedded).revoke(params.name, params.user);
+  },
+  async listTokens({ embedded }) {
+    return { items: await createTokens(embedded).list() };
+  },
+  createToken({ body, embedded: asking, server }) {
+    const { kind, user, admin, project, node, expiresMs } = body;
+    const { idempotencyKey, ...embedded } = asking;
+    const tokens = createTokens(embedded);
+    const expires = expiresMs === undefined ? {} : { expiresMs };
+    return server.recent.once(idempotencyKey, body, () => {
+      if (kind === 'join') return tokens.createJoin({ ...expires, ...(node === undefined ? {} : { node }) });
+      return tokens.create({
+        ...expires,
+        ...(user === undefined ? {} : { user }),
+        ...(admin === undefined ? {} : { admin }),
+        ...(project === undefined ? {} : { project }),
+      });
+    });
+  },
+  async revokeToken({ params, embedded }) {
+    await createTokens(embedded).revoke(params.id);
+  },
+  async secretKeys({ embedded }) {
+    return { items: await createSecrets(embedded).keys() };
+  },
+  async listSecrets({ query, embedded }) {
+    return { items: await createSecrets(embedded).list(query) };
+  },
+  async setSecret({ params, body, embedded }) {
+    const { boxes, ...options } = body;
+    await createSecrets(embedded).setSealed(params.name, boxes, options);
+  },
+  async removeSecret({ params, query, embedded }) {
+    await createSecrets(embedded).remove(params.name, query);
+  },
+} satisfies HandlersOf<typeof nodeRoutes>;
