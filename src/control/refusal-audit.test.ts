@@ -30,6 +30,15 @@ describe('refused attempts', () => {
     expect(audit.rest()).toEqual([]);
   });
 
+  it('of more people than can be told apart are counted together [R4.31]', () => {
+    const audit = new RefusalAudit();
+    const noted = Array.from({ length: 10_000 }, (_, time) =>
+      audit.note({ ...attempt, who: `node n${time}` }, 0),
+    ).flat();
+    expect(noted.length).toBe(501);
+    expect(audit.rest()).toMatchObject([{ who: 'others', times: 9499 }]);
+  });
+
   it('that waited for their minute are noted with those of others', () => {
     const audit = new RefusalAudit();
     audit.note(attempt, 0);

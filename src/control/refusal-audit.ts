@@ -7,6 +7,8 @@ import type { Refusal } from '../core/refusal.ts';
 export type RefusedAttempt = Omit<RecordRefusal, 'kind' | 'times'>;
 
 const quietMs = 60_000;
+/** Sorts that are told apart within a minute; whoever comes under ever new names is counted with the others. */
+const mostSorts = 500;
 
 /**
  * Which refused attempts become facts: the first of each sort (who, what, which code) at once, those of the next minute
@@ -17,15 +19,18 @@ export class RefusalAudit {
 
   /** What is to be recorded now, this attempt and others that waited for their minute to end. */
   note(attempt: RefusedAttempt, nowMs: number): readonly RecordRefusal[] {
-    const key = JSON.stringify([attempt.who, attempt.action, attempt.code]);
+    const own = keyOf(attempt);
+    const isTold = this.#seen.has(own) || this.#seen.size < mostSorts;
+    const last = isTold ? attempt : { ...attempt, who: 'others', subject: null };
+    const key = keyOf(last);
     const known = this.#seen.get(key);
     if (known !== undefined) {
       known.times += 1;
-      known.last = attempt;
+      known.last = last;
       return this.#due(nowMs);
     }
-    this.#seen.set(key, { last: attempt, sinceMs: nowMs, times: 0 });
-    return [{ kind: 'RecordRefusal', ...attempt, times: 1 }, ...this.#due(nowMs)];
+    this.#seen.set(key, { last, sinceMs: nowMs, times: 0 });
+    return [{ kind: 'RecordRefusal', ...last, times: 1 }, ...this.#due(nowMs)];
   }
 
   /** Whatever has not been recorded yet, for the end. */
@@ -47,6 +52,10 @@ export class RefusalAudit {
     }
     return due;
   }
+}
+
+function keyOf({ who, action, code }: RefusedAttempt): string {
+  return JSON.stringify([who, action, code]);
 }
 
 /** The attempt behind a refusal that belongs into the audit; null for one that says nothing of who may do what. */
