@@ -1,6 +1,7 @@
 import { type DocumentError, documentError, type KeyPath } from './document-error.ts';
 import { jobKeys, serviceTableKeys, workspaceKeys } from './job-table.ts';
 import { arrayKeys, profileKeys, resourceKeys, retryKeys } from './profile-table.ts';
+import { columnsKeys, jobsKeys, nodesKeys } from './simulation-table.ts';
 import { supervisionKeys, supervisionShape } from './supervision-table.ts';
 import { showValue } from './write-value.ts';
 
@@ -22,6 +23,9 @@ const keysAt: Readonly<Record<string, readonly string[]>> = {
   'profile.resources': resourceKeys,
   'profile.retry': retryKeys,
   'profile.array': arrayKeys,
+  nodes: nodesKeys,
+  jobs: jobsKeys,
+  columns: columnsKeys,
   ...Object.fromEntries(Object.entries(supervisionKeys).map(([key, keys]) => [`profile.${key}`, keys])),
 };
 
