@@ -4,7 +4,7 @@ import type { BlobHash } from '../blobs/blob-store.ts';
 import { collectOutputs } from '../blobs/collect.ts';
 import type { Manifest } from '../blobs/manifest.ts';
 import { decodeManifest, encodeManifest } from '../blobs/manifest-codec.ts';
-import type { Job, Output } from '../core/job/job.ts';
+import type { Job, Output, TaskKey } from '../core/job/job.ts';
 import type { OutputView } from '../core/job/view.ts';
 import { refuse } from '../core/refusal.ts';
 import type { LandedOutput } from './api.ts';
@@ -104,10 +104,12 @@ async function storedOutputs(
 }
 
 async function liveOutputs(
-  { home, host, store }: Embedded,
+  embedded: Embedded,
   job: Job,
   { key, task }: PlacedTask,
 ): Promise<{ outputs: readonly Output[]; manifest: Manifest | null }> {
+  const { home, host, store, plane } = embedded;
+  if (plane.state.nodes.get(task.node)?.leased === true) return outputsElsewhere(embedded, key, task.node);
   const attempt = attemptOf(`${home}/nodes/${task.node}`, task.node, key);
   const materialised = await readMaterialised(host.files, attempt);
   const declared = job.spec.outputs;
@@ -126,6 +128,21 @@ async function liveOutputs(
     why: why ?? null,
   }));
   return { outputs, manifest: found.manifest.entries.length === 0 ? null : found.manifest };
+}
+
+/** The node brings them into the store itself. */
+async function outputsElsewhere(
+  { elsewhere, store }: Embedded,
+  key: TaskKey,
+  node: string,
+): Promise<{ outputs: readonly Output[]; manifest: Manifest | null }> {
+  if (elsewhere === undefined) {
+    const message = `the outputs of a live task on node ${node} are not on this machine`;
+    throw new RefusalError(refuse('UNREACHABLE', message, { hint: 'ask the server: yard login' }));
+  }
+  const { outputs, manifest } = await elsewhere.collect(node, key);
+  const bytes = manifest === null ? null : await store.get(manifest);
+  return { outputs, manifest: bytes === null ? null : decodeManifest(bytes) };
 }
 
 function viewOutput(index: number | null, { path, state, sizeBytes, why }: Output): OutputView {

@@ -1,0 +1,140 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RunningNode } from '../../client/api.ts';
+import { createJobs } from '../../client/jobs.ts';
+import { startServerNode } from '../../client/remote/agent/start-remote-node.ts';
+import { RemoteRunyard } from '../../client/remote/remote-runyard.ts';
+import { createTokens } from '../../client/tokens.ts';
+import { Server } from '../server.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'runyard-elsewhere-'));
+let server: Server;
+let node: RunningNode | null = null;
+let notes: string[] = [];
+
+async function startServer(port = 0): Promise<Server> {
+  return Server.start({ home: `${home}/server`, listen: { host: '127.0.0.1', port } });
+}
+
+async function startNode(joinToken?: string): Promise<RunningNode> {
+  const { url, fingerprint } = server;
+  const started = await startServerNode({
+    home: `${home}/node`,
+    server: { url, fingerprint, ...(joinToken === undefined ? {} : { joinToken }) },
+    node: { name: 'n1', cpus: 4 },
+    onNote: (message) => notes.push(message),
+  });
+  if (started === null) throw new Error('the name n1 is taken');
+  return started;
+}
+
+async function newToken(): Promise<string> {
+  return (await createTokens(server.parts.embedded).createJoin()).token;
+}
+
+beforeEach(async () => {
+  notes = [];
+  server = await startServer();
+  node = await startNode(await newToken());
+});
+afterEach(async () => {
+  await node?.close();
+  await server.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const jobs = () => createJobs(server.parts.embedded);
+const textOf = async (pieces: AsyncIterable<string>): Promise<string> => {
+  let text = '';
+  for await (const piece of pieces) text += piece;
+  return text;
+};
+
+describe('a node of a server', () => {
+  it('runs a job whose whole log is with the server when it has ended, and with the server alone', async () => {
+    const job = await jobs().submit({ job: { name: 'hello', run: 'echo one; echo two >&2; echo three' } });
+    expect((await job.wait()).state).toBe('COMPLETED');
+    const log = await textOf(job.logs());
+    expect(log.split('\n').sort()).toEqual(['', 'one', 'three', 'two']);
+    expect(statSync(`${home}/server/nodes/n1/attempts/${job.id}.0.0.1/run.out`).size).toBe(10);
+  });
+
+  it('brings outputs and workspaces over their own path', async () => {
+    const work = mkdtempSync(join(home, 'work-'));
+    const remote = new RemoteRunyard({
+      address: { url: server.url, fingerprint: server.fingerprint, token: server.adminToken },
+      home: `${home}/user`,
+    });
+    const source = { job: { name: 'out', run: 'cp in.txt out.txt', workspace: { workdir: '.' }, outputs: ['out.txt'] } };
+    await import('node:fs/promises').then(({ writeFile }) => writeFile(`${work}/in.txt`, 'carried\n'));
+    const job = await remote.jobs.submit(source, { baseDirectory: work });
+    expect((await job.wait()).state).toBe('COMPLETED');
+    await job.land({ to: `${home}/landed` });
+    expect(readFileSync(`${home}/landed/out.txt`, 'utf8')).toBe('carried\n');
+    await remote.close();
+  });
+
+  it('shows what there is of the outputs of a live job, and runs a command beside it', async () => {
+    const remote = new RemoteRunyard({
+      address: { url: server.url, fingerprint: server.fingerprint, token: server.adminToken },
+      home: `${home}/user`,
+    });
+    const run = 'echo so far > out.txt; echo ready; exec sleep 100';
+    const job = await remote.jobs.submit({ job: { name: 'live', run, outputs: ['out.txt'] } });
+    for await (const text of job.logs({ follow: true })) if (text.includes('ready')) break;
+    expect(await job.outputs()).toMatchObject([{ path: 'out.txt', state: 'collected', size: 7 }]);
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const stdin = new PassThrough();
+    const command = ['sh', '-c', 'cat; echo "$RUNYARD_JOB_ID" >&2; cat out.txt; exit 7'];
+    const session = await job.exec({ command, streams: { stdin, stdout, stderr } });
+    stdin.end('typed\n');
+    expect(await session.ended).toMatchObject({ exitCode: 7, signal: null });
+    expect(String(stdout.read())).toBe('typed\nso far\n');
+    await job.stop({ graceMs: 0 });
+    await job.wait();
+    await remote.close();
+  });
+
+  it('goes on through a restart of the server, which loses nothing of what happens meanwhile', async () => {
+    const job = await jobs().submit({ job: { name: 'long', run: 'echo begun; while [ ! -e ../go ]; do sleep 0.05; done; echo END' } });
+    for await (const text of job.logs({ follow: true })) if (text.includes('begun')) break;
+    const port = server.port;
+    await server.close();
+    await import('node:fs/promises').then(({ writeFile }) =>
+      writeFile(`${home}/node/nodes/n1/attempts/${job.id}.0.0.1/go`, ''),
+    );
+    server = await startServer(port);
+    const again = await jobs().get(job.id);
+    expect((await again.wait()).state).toBe('COMPLETED');
+    expect(await textOf(again.logs())).toBe('begun\nEND\n');
+    expect(notes.at(-1)).toContain('is there again');
+  });
+
+  it('is left for an upgrade without its job noticing, and adopts it under the next agent [B3]', async () => {
+    const job = await jobs().submit({ job: { name: 'long', run: 'echo $$ > pid; echo begun; exec sleep 100' } });
+    for await (const text of job.logs({ follow: true })) if (text.includes('begun')) break;
+    await node?.close();
+    expect((await job.view()).state).toBe('RUNNING');
+    node = await startNode();
+    expect(node.liveTasks()).toMatchObject([{ job: job.id }]);
+    expect((await job.view()).attempt).toBe(1);
+    await job.stop({ graceMs: 0 });
+    await job.wait();
+  });
+
+  it('has a key of its own after the first start; a token lets in one node, once', async () => {
+    const key = statSync(`${home}/node/nodes/n1/node.key`);
+    expect(key.mode & 0o777).toBe(0o600);
+    const token = await newToken();
+    await node?.close();
+    node = await startNode(token);
+    const second = (name: string) =>
+      startServerNode({ home: `${home}/${name}`, server: { url: server.url, fingerprint: server.fingerprint, joinToken: token }, node: { name } });
+    const other = await second('n2');
+    await expect(second('n3')).rejects.toThrow('the token');
+    await other?.close();
+  });
+});
