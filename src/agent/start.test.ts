@@ -90,9 +90,10 @@ describe.each(ways)('a start through $name', ({ options }) => {
       LONG: 'canary-8125'.repeat(5000),
     };
     const env = { PLAIN: 'x', 'dotted.name': 'y', TOKEN: 'weaker' };
+    const forged = { ...secretEnv, RUNYARD_MARK: 'of another task' };
     const attempt = node.newAttempt();
     const print = 'process.stdout.write(JSON.stringify(process.env)); setTimeout(() => {}, 30000)';
-    await attempt.start(argv(process.execPath, '-e', print), { env, secretEnv });
+    await attempt.start(argv(process.execPath, '-e', print), { env, secretEnv: forged });
     const { shim, command } = await attempt.waitForRun();
     await attempt.waitForText('run.out', '}');
     const seen: unknown = JSON.parse(attempt.text('run.out'));

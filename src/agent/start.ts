@@ -29,6 +29,8 @@ export interface StartOptions {
  */
 export async function startProcess(options: StartOptions): Promise<StartRecord> {
   const { host, directory, label, env, workdir, mark, maxProcesses, memoryMiB, bell } = options;
+  // By the mark alone what the command leaves behind is found.
+  const { RUNYARD_MARK: _mark, ...secretEnv } = options.secretEnv;
   const place = { files: host.files, directory, label };
   const argv = await buildArgv(options.command, { ...place, path: env.PATH ?? '' });
   const start: StartRecord = { nonce: toHex(host.chance.bytes(12)), mark, bootId: host.clock.bootId() };
@@ -41,7 +43,7 @@ export async function startProcess(options: StartOptions): Promise<StartRecord> 
     nonce,
     argv,
     env: { ...env, RUNYARD_MARK: mark },
-    secretEnv: options.secretEnv,
+    secretEnv,
     mark,
     maxProcesses,
     memoryMiB,

@@ -19,7 +19,7 @@ async function usageOf(line: string): Promise<UsageError> {
 describe('the command line', () => {
   it('has exactly the commands that are due', async () => {
     const due =
-      `run submit attach jobs logs wait stop retry outputs explain exec events apply services profiles nodes up down
+      `run submit attach jobs logs wait stop retry outputs explain exec events apply services secrets profiles nodes up down
       doctor prune completion`.split(/\s+/);
     const help = await parseArguments(['--help'], '1.2.3');
     const listed =
@@ -27,7 +27,7 @@ describe('the command line', () => {
     expect(listed.sort()).toEqual([...due, 'node'].sort());
     const words = commands.map((command) => command.words).sort();
     const ofServices = ['scale', 'restart', 'stop', 'rm', 'rollout pause', 'rollout resume', 'rollout undo'];
-    const longer = ['nodes drain', 'nodes resume', 'nodes rm', 'node start'];
+    const longer = ['secrets set', 'secrets rm', 'nodes drain', 'nodes resume', 'nodes rm', 'node start'];
     expect(words).toEqual([...due, ...longer, ...ofServices.map((word) => `services ${word}`)].sort());
   });
 

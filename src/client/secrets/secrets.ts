@@ -1,5 +1,5 @@
-import { mayRead } from '../../core/access/authorize.ts';
 import { defaultProject } from '../../core/access/access.ts';
+import { mayRead } from '../../core/access/authorize.ts';
 import { checkSecretsSet } from '../../core/secrets/decide.ts';
 import { viewSecrets } from '../../core/secrets/view.ts';
 import type { State } from '../../core/state.ts';

@@ -7,6 +7,7 @@ import type { PartialSettings } from '../profile/settings.ts';
 import { fromRecords, toRecords } from '../records.ts';
 import { exited, joining, Scenario } from '../scenario.testsuite.ts';
 import { ServiceScenario } from '../service/service-scenario.testsuite.ts';
+import { sharesOf } from './shares.ts';
 import { viewSecrets } from './view.ts';
 
 const keys = { n1: key('1'), n2: key('2'), n3: key('3') } as const;
@@ -206,6 +207,20 @@ describe('a node', () => {
     share('Ym94n1', { [keys.n2]: 'c2hhcmVk', [keys.n1]: 'ZmFrZQ==' });
     expect(at.kinds(known)).toEqual(['SecretShared']);
     expect([...(at.state.secrets.get('default/hf')?.boxes.values() ?? [])]).toEqual(['Ym94n1', 'c2hhcmVk']);
+  });
+
+  it('is asked to share where it is the first that can, for as long as somebody lacks it', () => {
+    const at = new Scenario();
+    for (const node of ['n1', 'n2'] as const) join(at, node);
+    set(at, 'n1', 'n2');
+    expect(sharesOf(at.state).size).toBe(0);
+    join(at, 'n3');
+    const asked = { project: 'default', name: 'hf', publicKeys: [keys.n3] };
+    expect([...sharesOf(at.state)]).toEqual([['n1', [{ ...asked, box: 'Ym94n1' }]]]);
+    at.leave('n1');
+    expect([...sharesOf(at.state)]).toEqual([['n2', [{ ...asked, box: 'Ym94n2' }]]]);
+    at.leave('n2');
+    expect(sharesOf(at.state).size).toBe(0);
   });
 
   it('that joins with a key that is none is refused', () => {

@@ -1,4 +1,3 @@
-import type { Node } from '../node/node.ts';
 import type { State } from '../state.ts';
 
 /** What a node is asked to do: open its box of a secret and seal the value for nodes that came later. */
@@ -15,29 +14,35 @@ export interface ShareRequest {
 const mostCharacters = 512 * 1024;
 
 /**
- * What a node is to share now. Level-triggered, as orders are: asked for until it stands in the log. Of the nodes that
- * can open a secret, the first by name that is connected does it.
+ * What nodes are to share now, by node. Level-triggered, as orders are: asked for until it stands in the log. Of the
+ * nodes that can open a secret, the first by name that is connected does it.
  */
-export function sharesFor(state: State, node: string): readonly ShareRequest[] {
-  const keys = new Set<string>();
-  for (const { publicKey } of state.nodes.values()) if (publicKey !== null) keys.add(publicKey);
-  const own = state.nodes.get(node)?.publicKey ?? null;
-  if (own === null || keys.size < 2) return [];
-  const up = connectedByName(state);
-  return [...state.secrets.values()].flatMap((secret): ShareRequest[] => {
-    const { project, name, boxes } = secret;
-    const box = boxes.get(own);
+export function sharesOf(state: State): ReadonlyMap<string, readonly ShareRequest[]> {
+  const shares = new Map<string, ShareRequest[]>();
+  const { keys, connected } = keysOf(state);
+  if (keys.size < 2) return shares;
+  for (const { project, name, boxes } of state.secrets.values()) {
     const missing = [...keys].filter((key) => !boxes.has(key));
-    if (box === undefined || missing.length === 0) return [];
-    const sharer = up.find(({ publicKey }) => publicKey !== null && boxes.has(publicKey));
-    if (sharer?.name !== node) return [];
-    const most = Math.max(1, Math.floor(mostCharacters / box.length));
-    return [{ project, name, box, publicKeys: missing.sort().slice(0, most) }];
-  });
+    const sharer = missing.length === 0 ? undefined : connected.find(({ key }) => boxes.has(key));
+    const box = sharer === undefined ? undefined : boxes.get(sharer.key);
+    if (sharer === undefined || box === undefined) continue;
+    const publicKeys = missing.sort().slice(0, Math.max(1, Math.floor(mostCharacters / box.length)));
+    shares.set(sharer.node, [...(shares.get(sharer.node) ?? []), { project, name, box, publicKeys }]);
+  }
+  return shares;
 }
 
-function connectedByName(state: State): readonly Node[] {
-  return [...state.nodes.values()]
-    .filter(({ presence }) => presence.kind === 'up')
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+/** The keys of all nodes, and the nodes that could open something, by name. */
+function keysOf(state: State): {
+  readonly keys: ReadonlySet<string>;
+  readonly connected: readonly { readonly node: string; readonly key: string }[];
+} {
+  const keys = new Set<string>();
+  const connected: { node: string; key: string }[] = [];
+  for (const { name, publicKey, presence } of state.nodes.values()) {
+    if (publicKey === null) continue;
+    keys.add(publicKey);
+    if (presence.kind === 'up') connected.push({ node: name, key: publicKey });
+  }
+  return { keys, connected: connected.sort((a, b) => (a.node < b.node ? -1 : 1)) };
 }
