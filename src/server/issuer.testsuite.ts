@@ -86,7 +86,7 @@ async function walk(start: string, typed: Readonly<Record<string, string>>): Pro
     const location = answer.headers.get('location');
     const html = await answer.text();
     if (location !== null) next = { url: new URL(location, url).href, body: null };
-    else if (!html.includes('<form')) return;
+    else if (!html.includes('<form') || body?.has('abort') === true) return;
     else next = submit(html, url, typed);
   }
   throw new Error(`the issuer shows more than ${mostPages} pages`);

@@ -1,5 +1,5 @@
 import { generateKeyPair, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { RefusalError } from '../client/refusal-error.ts';
 import { signInByDevice } from '../client/remote/device-flow.ts';
 import { createHttp } from '../client/remote/http.ts';
@@ -11,6 +11,8 @@ import { type Served, serve } from './served.testsuite.ts';
 
 let issuer: Issuer;
 beforeAll(async () => {
+  // The provider tells there what should be configured for real use.
+  vi.spyOn(console, 'info').mockImplementation(() => {});
   issuer = await startIssuer();
 });
 afterAll(() => issuer.close());
