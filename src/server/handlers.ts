@@ -7,10 +7,10 @@ import { serviceHandlers } from './routes/services.ts';
 import { systemHandlers } from './routes/system.ts';
 
 /** A handler for every route of the table; one that is left out does not compile. */
-export const handlers: Partial<HandlersOf<typeof routes>> = {
+export const handlers = {
   ...jobHandlers,
   ...systemHandlers,
   ...serviceHandlers,
   ...nodeHandlers,
   ...agentHandlers,
-};
+} satisfies HandlersOf<typeof routes>;

@@ -4,6 +4,7 @@ import { getRequestListener } from '@hono/node-server';
 import { plainAddress } from './allowed-hosts.ts';
 import type { createApp } from './app.ts';
 import type { Certificate } from './certificate.ts';
+import { refused } from './http-refusal.ts';
 import type { ServerParts } from './server-parts.ts';
 import { mountSockets } from './upgrade.ts';
 
@@ -72,10 +73,30 @@ function limitPerPeer(https: Server, most: number): void {
 /** Resolves with the port once it listens. */
 export function listen(https: Server, { host, port }: { host: string; port: number }): Promise<number> {
   return new Promise((resolve, reject) => {
-    https.once('error', reject);
+    const fail = (error: Error): void => reject(listenFault(error, { host, port }));
+    https.once('error', fail);
     https.listen({ host, port }, () => {
-      https.off('error', reject);
+      https.off('error', fail);
       resolve((https.address() as AddressInfo).port);
     });
   });
+}
+
+function listenFault(error: Error, { host, port }: { host: string; port: number }): Error {
+  const code = 'code' in error ? error.code : null;
+  const place = `${host}:${port}`;
+  if (code === 'EADDRINUSE') {
+    return refused('PORT_CONFLICT', `another program listens on ${place} already`, {
+      hint: 'take another with --listen',
+    });
+  }
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return refused('BAD_VALUE', `this machine has no address ${host}`, { hint: 'see --listen' });
+  }
+  if (code === 'EACCES') {
+    return refused('PRIVILEGE', `this user may not listen on ${place}`, {
+      hint: 'take a port above 1023 with --listen',
+    });
+  }
+  return error;
 }

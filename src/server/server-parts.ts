@@ -6,6 +6,7 @@ import type { LogStore } from './agents/log-store.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import type { GuessLimits } from './guess-limits.ts';
 import type { ServerMetrics } from './metrics.ts';
+import type { IdentityVerifier } from './oidc.ts';
 import type { RecentAnswers } from './recent-answers.ts';
 import type { RequestNotes } from './request-notes.ts';
 import type { ServerSettings } from './settings.ts';
@@ -23,6 +24,8 @@ export interface ServerParts {
   readonly recent: RecentAnswers;
   readonly notes: RequestNotes;
   readonly hosts: AllowedHosts;
+  /** Null where people sign in with tokens only. */
+  readonly identities: IdentityVerifier | null;
   /** Agents that are connected. */
   readonly agents: AgentHub;
   /** What attempts on their nodes printed. */

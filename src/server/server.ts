@@ -1,18 +1,21 @@
 import type { Server as HttpsServer } from 'node:https';
 import { type DestinationStream, pino } from 'pino';
 import { type OpenEmbedded, openEmbedded } from '../client/open-embedded.ts';
-import { fireTimers } from '../control/timers.ts';
 import { LeaseKeeper } from '../control/leases.ts';
+import { fireTimers } from '../control/timers.ts';
+import { takeExclusiveLock } from '../log/exclusive-lock.ts';
+import { firstAdminToken } from './admin-token.ts';
 import { AgentHub } from './agents/agent-hub.ts';
 import { askAgents } from './agents/ask-agents.ts';
 import { LogStore } from './agents/log-store.ts';
-import { firstAdminToken } from './admin-token.ts';
 import { createAllowedHosts, hostOf, plainAddress } from './allowed-hosts.ts';
 import { createApp } from './app.ts';
 import { type Certificate, loadCertificate } from './certificate.ts';
 import { createGuessLimits } from './guess-limits.ts';
+import { refused } from './http-refusal.ts';
 import { createListener, listen } from './listen.ts';
 import { createMetrics } from './metrics.ts';
+import { createIdentityVerifier } from './oidc.ts';
 import { createRecentAnswers } from './recent-answers.ts';
 import { createRequestNotes } from './request-notes.ts';
 import type { ServerParts } from './server-parts.ts';
@@ -81,14 +84,18 @@ async function startOn(opened: OpenEmbedded, settings: ServerSettings, log: Dest
   const { host, home } = embedded;
   const certificate = await loadCertificate(host, { home, files: settings.tls, listenHost: settings.listen.host });
   const admin = await firstAdminToken(embedded);
+  const lock = await takeExclusiveLock(`${home}/server/lock.db`, host);
+  if (lock === null) {
+    throw refused('WRONG_STATE', `another server runs on ${home} already`, { hint: 'end it, or name another --home' });
+  }
   const stopping = new AbortController();
   const leases = new LeaseKeeper(embedded.plane, host, embedded.onFault);
   const parts = makeParts(opened, { settings, log, certificate, leases, stopping: stopping.signal });
   const https = createListener(parts, createApp(parts), certificate);
-  const port = await listen(https, settings.listen);
   // What other processes on this home do is seen as it happens.
   const unsubscribe = embedded.plane.subscribe(() => {});
   await leases.start(stopping.signal);
+  const port = await listen(https, settings.listen);
   const timers = fireTimers(embedded.plane, host, stopping.signal).catch(embedded.onFault);
   parts.log.info({ url: urlOf(settings, port), fingerprint: certificate.fingerprint }, 'listening');
   const end = async (): Promise<void> => {
@@ -98,6 +105,7 @@ async function startOn(opened: OpenEmbedded, settings: ServerSettings, log: Dest
     unsubscribe();
     parts.metrics.close();
     await opened.close();
+    lock.release();
   };
   let closing: Promise<void> | null = null;
   return {
@@ -144,6 +152,7 @@ function makeParts(
     log,
     metrics,
     guesses: createGuessLimits(clock, settings.limits),
+    identities: settings.oidc === null ? null : createIdentityVerifier(settings.oidc),
     recent: createRecentAnswers(clock),
     notes: createRequestNotes({ log, metrics, clock }),
     hosts: createAllowedHosts(allowedNames(settings, certificate)),

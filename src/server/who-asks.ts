@@ -23,7 +23,8 @@ const opens: Readonly<Record<Access, readonly Presented['kind'][]>> = {
 
 /**
  * Who asks, by the token presented. Throws UNAUTHORIZED where it opens nothing, TOO_MANY where that happened too often.
- * A token of the OIDC issuer and a join token make nobody known: their routes look at them.
+ * Who comes with a token of the OIDC issuer is known by name only, and may do nothing but sign in; who comes with a join
+ * token is nobody yet.
  */
 export async function whoAsks(server: ServerParts, request: IncomingMessage, access: Access): Promise<Principal> {
   if (access === 'public') return nobody;
@@ -42,7 +43,7 @@ export async function whoAsks(server: ServerParts, request: IncomingMessage, acc
       `this is for the token of a ${opens[access].join(' or ')}, not of a ${presented.kind}`,
     );
   }
-  if (presented.kind === 'identity') return nobody;
+  if (presented.kind === 'identity') return signsIn(server, presented.text, keys);
   const verified = await verifyNow(server, presented);
   if (verified.kind === 'join') return nobody;
   if (verified.kind !== 'nobody') return verified;
@@ -52,6 +53,17 @@ export async function whoAsks(server: ServerParts, request: IncomingMessage, acc
     server.embedded.plane.auditRefusal(attempt);
   }
   throw new RefusalError(verified.refusal);
+}
+
+async function signsIn(server: ServerParts, token: string, keys: readonly string[]): Promise<Principal> {
+  const { identities, embedded } = server;
+  if (identities === null) throw refused('UNAUTHORIZED', 'people sign in to this server with tokens only');
+  try {
+    return { kind: 'user', name: await identities.verify(token, embedded.host.clock.wallMs()), token: '' };
+  } catch (error) {
+    if (error instanceof RefusalError && error.code === 'UNAUTHORIZED') server.guesses.failed(keys);
+    throw error;
+  }
 }
 
 /** The id of the join token that a request came with, which was looked at when it was let in. */

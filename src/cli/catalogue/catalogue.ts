@@ -5,6 +5,7 @@ import { option } from './definition.ts';
 import { jobCommands } from './jobs.ts';
 import { nodeCommands } from './nodes.ts';
 import { secretCommands } from './secrets.ts';
+import { serverCommands } from './server.ts';
 import { serviceCommands } from './services.ts';
 
 /** Every command there is. Help, completion and the reference read this list. */
@@ -14,6 +15,7 @@ export const commands: readonly CommandDefinition[] = [
   ...secretCommands,
   ...accessCommands,
   ...nodeCommands,
+  ...serverCommands,
   ...contextCommands,
 ];
 

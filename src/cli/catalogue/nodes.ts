@@ -59,6 +59,24 @@ export const nodeCommands: readonly CommandDefinition[] = [
     load: () => import('../commands/down.ts'),
   },
   {
+    words: 'simulate',
+    args: '[file]',
+    usage: '[FILE | -] [options]',
+    summary: 'what a workload would do on a cluster, hour by hour',
+    details:
+      'FILE has [[nodes]] and [[jobs]]; without [[nodes]] the nodes here are taken.\nNothing is started: the same code decides, in virtual time.',
+    options: [
+      option('--cluster <file>', 'the [[nodes]] of this file instead'),
+      option('--history', 'what this control plane has done, once more'),
+      option('--since <time>', 'of the history, only what is younger: 7d, or a date'),
+      option('--until <time>', 'end there: 7d after the start, or a date'),
+      option('--seed <n>', 'other draws of what is drawn (default: 1)'),
+      option('--svg <file>', 'draw a picture of it'),
+      option('--jobs <file>', 'write when each job starts and ends, an object a line'),
+    ],
+    load: () => import('../commands/simulate.ts'),
+  },
+  {
     words: 'doctor',
     args: '',
     summary: 'look for what is wrong here',

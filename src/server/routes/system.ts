@@ -1,5 +1,6 @@
 import { createProfiles } from '../../client/profiles.ts';
 import { prune } from '../../client/prune.ts';
+import { createTokens } from '../../client/tokens.ts';
 import { version } from '../../client/version.ts';
 import { whoAmI } from '../../client/whoami.ts';
 import { openApiDocument } from '../../wire/http/openapi.ts';
@@ -11,6 +12,8 @@ import { streamEvents } from '../event-places.ts';
 import type { HandlersOf } from '../handler.ts';
 import { refused } from '../http-refusal.ts';
 import { readRangeStart } from '../range.ts';
+
+const signedInMs = 30 * 86_400_000;
 
 export const systemHandlers = {
   async health({ embedded, server }) {
@@ -27,6 +30,15 @@ export const systemHandlers = {
   },
   metrics: ({ server }) => server.metrics.read(),
   whoami: ({ embedded }) => whoAmI(embedded),
+  /** A token that lasts for a while, so that whoever leaves the issuer is out soon after. */
+  async signIn({ actor, embedded, server }) {
+    const { idempotencyKey, ...own } = embedded;
+    const tokens = createTokens({ ...own, actor: server.embedded.actor });
+    const { token, expiresAt } = await server.recent.once(idempotencyKey, actor.name, () =>
+      tokens.create({ user: actor.name, expiresMs: signedInMs }),
+    );
+    return { name: actor.name, token, expiresAt };
+  },
   async events({ query, embedded, signal, lastEventId }) {
     return streamEvents(embedded, { ...query, signal }, lastEventId);
   },
@@ -59,7 +71,7 @@ export const systemHandlers = {
     const pack = await packOf(server.store, body.hashes, embedded.host.digests);
     return { sizeBytes: pack.length, bytes: once(pack) };
   },
-} satisfies Partial<HandlersOf<typeof systemRoutes>>;
+} satisfies HandlersOf<typeof systemRoutes>;
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
