@@ -3,6 +3,8 @@ export { commands, globalOptions } from '../src/cli/catalogue/catalogue.ts';
 export { habits } from '../src/cli/catalogue/habits.ts';
 export { submissionOptions } from '../src/cli/catalogue/submission-options.ts';
 export { exitCodes } from '../src/cli/exit-code.ts';
+export { actions, permissions } from '../src/core/access/permissions.ts';
+export { roleMeanings } from '../src/core/access/principal.ts';
 export { factKinds } from '../src/core/fact.ts';
 export { jobMoves, transitions } from '../src/core/job/lifecycle.ts';
 export { builtInSettings, settingKeys } from '../src/core/profile/settings.ts';

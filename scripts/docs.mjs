@@ -50,6 +50,8 @@ function renderTables(sources) {
       ['code', 'HTTP status', 'meaning'],
       Object.entries(refusals).map(([name, { status, meaning }]) => [code(name), String(status), meaning]),
     ),
+    roles: table(['role', 'what it may do'], pairs(sources.roleMeanings)),
+    permissions: table(['what', 'who may'], permissionRows({ ...sources.permissions, ...sources.actions })),
     endReasons: table(['reason', 'meaning'], pairs(endReasons)),
     waitReasons: table(['reason', 'meaning'], pairs(waitReasons)),
     jobMoves: moveTable(jobMoves),
@@ -83,6 +85,32 @@ function renderSchemas({ jobFileJsonSchema, serviceFileJsonSchema, profileFileJs
   return Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [`${name}.schema.json`, `${JSON.stringify(schema, null, 2)}\n`]),
   );
+}
+
+function permissionRows(permissions) {
+  return Object.entries(permissions).map(([what, permission]) => [code(what), whoMay(permission)]);
+}
+
+function whoMay({ of, role, others }) {
+  switch (of) {
+    case 'project':
+      return `${role} of the project`;
+    case 'job':
+    case 'service':
+      return role === others ? `${role} of its project` : `${role} of its project, ${others} where it is of others`;
+    case 'any':
+      return `${role} of some project`;
+    case 'installation':
+      return 'administrators';
+    case 'token':
+      return 'the user that it is for, and administrators';
+    case 'node':
+      return 'the node, for itself';
+    case 'system':
+      return 'nobody: the control plane does it by itself';
+    default:
+      throw new Error(`nothing says who ${of} is`);
+  }
 }
 
 function commandRows({ commands, submissionOptions }) {

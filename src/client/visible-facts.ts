@@ -1,4 +1,4 @@
-import { isAdministrator } from '../core/access/authorize.ts';
+import { authorizeAction, isAdministrator } from '../core/access/authorize.ts';
 import { type AccessFact, isAccessFact } from '../core/access/facts.ts';
 import type { FactSubject } from '../core/describe.ts';
 import type { Fact } from '../core/fact.ts';
@@ -42,8 +42,9 @@ export class VisibleFacts {
       case 'TokenCreated':
         return fact.token.kind === 'user' && fact.token.user === this.#embedded.actor.name;
       case 'TokenRevoked':
-      case 'AccessRefused':
         return false;
+      case 'AccessRefused':
+        return authorizeAction(this.#embedded.plane.state, this.#embedded.actor, 'read-audit') === null;
       case 'NodeAdmitted':
         return true;
       default:

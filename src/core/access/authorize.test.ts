@@ -186,7 +186,7 @@ describe('what may be asked', () => {
     expect(authorize(at.state, { ...ada, name: 'eve' }, samples.StopJob, 0)?.code).toBe('UNAUTHORIZED');
     at.do({ kind: 'RevokeToken', token: ada.token, by: 'root' });
     expect(authorize(at.state, ada, samples.StopJob, 0)?.code).toBe('UNAUTHORIZED');
-    expect(authorizeAction(at.state, ada, 'read-job', { project: 'ml', owner: 'ada', what: 'job mine' })?.code).toBe(
+    expect(authorizeAction(at.state, ada, 'read', { project: 'ml', owner: 'ada', what: 'job mine' })?.code).toBe(
       'UNAUTHORIZED',
     );
   });

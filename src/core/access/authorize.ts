@@ -48,7 +48,7 @@ export function authorizeAction(state: State, actor: Principal, action: Action, 
 
 /** True when they may see what belongs to this project. */
 export function mayRead(state: State, actor: Principal, project: string): boolean {
-  return actor.kind === 'local' || isAtLeast(roleIn(state, actor, project), 'viewer');
+  return actor.kind === 'local' || isAtLeast(roleIn(state, actor, project), actions.read.role);
 }
 
 /** True for who may do everything: the operating-system user, and users by a token that says so. */

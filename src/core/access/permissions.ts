@@ -60,10 +60,8 @@ export const permissions = {
 
 /** What is done with work without a command: whoever reads it, or runs something beside it. */
 export const actions = {
-  'read-job': { of: 'job', role: 'viewer', others: 'viewer' },
-  'read-service': { of: 'service', role: 'viewer', others: 'viewer' },
-  'read-logs': { of: 'job', role: 'viewer', others: 'viewer' },
-  'read-outputs': { of: 'job', role: 'viewer', others: 'viewer' },
+  /** Jobs, services, their logs, outputs and events, the names of secrets, the project itself. */
+  read: { of: 'job', role: 'viewer', others: 'viewer' },
   exec: { of: 'job', ...ownWork },
   'read-audit': { of: 'installation' },
   prune: { of: 'installation' },

@@ -28,8 +28,8 @@ export type Role = (typeof roles)[number];
 
 export const roleMeanings = {
   viewer: 'Reads jobs, services, logs, outputs and events of the project.',
-  member: 'Submits jobs and applies services, and does with them as they like; runs commands beside their own work.',
-  operator: 'Does the same with the work of everybody in the project, and applies named profiles.',
+  member: 'Submits jobs and applies services, changes their own and runs commands beside them; sets secrets.',
+  operator: 'Does the same with the work of everybody in the project; applies named profiles.',
   admin: 'Gives and takes roles in the project.',
 } as const satisfies Record<Role, string>;
 
