@@ -1,7 +1,7 @@
+import { whoOf } from '../control/refusal-audit.ts';
 import { authorizeAction, isAdministrator, mayRead } from '../core/access/authorize.ts';
 import type { Action } from '../core/access/permissions.ts';
 import type { Job } from '../core/job/job.ts';
-import { whoOf } from '../control/refusal-audit.ts';
 import type { ArchivedRecord, ArchiveFilter } from '../log/fact-log.ts';
 import type { Embedded } from './embedded.ts';
 import { RefusalError } from './refusal-error.ts';

@@ -2,13 +2,13 @@ import { type Principal, system } from '../core/access/principal.ts';
 import type { Answer, Command } from '../core/command.ts';
 import { step } from '../core/engine.ts';
 import type { Fact } from '../core/fact.ts';
+import { type LeaseTimes, leaseName } from '../core/node/lease-times.ts';
 import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import type { State } from '../core/state.ts';
 import type { AppendView, Draft, StoredAnswer } from '../log/fact-log.ts';
-import { leaseName, type LeaseTimes } from '../core/node/lease-times.ts';
 import { archiveRecord } from './archive.ts';
-import type { ReplicaIds } from './replica-ids.ts';
 import { leaseEnds, leasesAfter } from './lease-grants.ts';
+import type { ReplicaIds } from './replica-ids.ts';
 import { watchServicePins } from './service-pins.ts';
 
 export interface ExecuteOptions {

@@ -83,6 +83,11 @@ describe('a control plane', () => {
       expect(isRefusal(claimed) && claimed.code).toBe('NOT_ASSIGNED');
       expect(isRefusal(stopped) && stopped.code).toBe('FORBIDDEN');
     }
+    const twice = { actor: eve, idempotencyKey: 'one' };
+    const own = { ...submission('own-222222'), owner: 'eve' };
+    expect(await plane.execute(own, twice)).toEqual(await plane.execute(own, twice));
+    const asOther = await plane.execute(own, { ...twice, actor: { kind: 'local', name: 'eve' } });
+    expect(isRefusal(asOther) && asOther.code).toBe('IDEMPOTENCY_MISMATCH');
     await plane.close();
     const again = await openSqliteLog<Fact>({ path: `${directory}/log.db`, host, pid: process.pid, formats });
     const facts = (await again.readAfter(0)).flatMap((batch) => batch.facts);

@@ -70,25 +70,3 @@ export interface RecordRefusal {
   /** How often, since it was last noted. */
   readonly times: number;
 }
-
-export type AccessCommandKind = AccessCommand['kind'];
-
-/** Every kind of them. */
-export const accessCommandKinds = [
-  'CreateProject',
-  'ChangeProject',
-  'RemoveProject',
-  'GrantRole',
-  'RevokeRole',
-  'CreateToken',
-  'CreateJoinToken',
-  'RevokeToken',
-  'UseJoinToken',
-  'RecordRefusal',
-] as const satisfies readonly AccessCommandKind[];
-
-const kinds: ReadonlySet<string> = new Set(accessCommandKinds);
-
-export function isAccessCommand(command: { readonly kind: string }): command is AccessCommand {
-  return kinds.has(command.kind);
-}

@@ -3,9 +3,13 @@ import { whyWaiting } from '../placement/waiting.ts';
 import type { PartialSettings } from '../profile/settings.ts';
 import { exited, gpus, submission } from '../scenario.testsuite.ts';
 import { applying } from '../service/service-scenario.testsuite.ts';
+import { walks } from '../walk.testsuite.ts';
 import type { Quota } from './access.ts';
 import { AccessScenario } from './access-scenario.testsuite.ts';
 import { usageByProject } from './quota.ts';
+
+/** Jobs that a walk saw held up by a quota. */
+let held = 0;
 
 /** Two large nodes, and project ml with a quota. */
 function scene(quota: Partial<Quota>): AccessScenario {
@@ -76,6 +80,23 @@ describe('a quota of GPUs and cores', () => {
     expect(at.stateOf(first)).toBe('RUNNING');
     expect(why(at, inMl(at))).toBe('runs');
     expect(why(at, inMl(at, { resources: { gpus: 1 } }))).toBe('quota: needs 1 GPU, project ml uses 4 of 2 GPUs');
+  });
+});
+
+describe('any sequence of commands and reports', () => {
+  it('keeps a project within what it may use, however nodes come, go and are lost [X29] [I10]', () => {
+    walks(40, ({ at }, commands) => {
+      const limits = { gpus: 1, cores: 2 };
+      at.do({ kind: 'ChangeProject', project: 'default', quota: limits, by: 'root' });
+      at.step(...commands);
+      const { gpus: used = 0, cores = 0 } = usageByProject(at.state).get('default') ?? {};
+      expect([used <= limits.gpus, cores <= limits.cores]).toEqual([true, true]);
+      for (const job of at.state.jobs.values()) {
+        if (whyWaiting(at.state, job, at.nowMs)?.reason === 'quota') held += 1;
+      }
+    });
+    // Else the walk proves nothing.
+    expect(held).toBeGreaterThan(20);
   });
 });
 
