@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { closeSync, createReadStream, fstatSync } from 'node:fs';
+import { closeSync, fstatSync, read } from 'node:fs';
 import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import type { BlobHash, StoredFile } from '../../blobs/blob-store.ts';
 import { toHex } from '../../blobs/hex.ts';
 import type { StorageHost } from '../../blobs/storage-host.ts';
@@ -19,6 +20,7 @@ interface Place {
   readonly missing: (hash: BlobHash) => Promise<boolean>;
 }
 
+const readAsync = promisify(read);
 const pieceBytes = 1024 * 1024;
 const tries = 3;
 
@@ -75,7 +77,7 @@ async function hashOpened(fd: number, path: string): Promise<{ hash: BlobHash; s
   const digest = createHash('sha256');
   let sizeBytes = 0;
   try {
-    for await (const part of readOpened(fd) as AsyncIterable<Uint8Array>) {
+    for await (const part of piecesOf(fd)) {
       digest.update(part);
       sizeBytes += part.length;
     }
@@ -85,18 +87,24 @@ async function hashOpened(fd: number, path: string): Promise<{ hash: BlobHash; s
   return { hash: digest.digest('hex'), sizeBytes };
 }
 
-function readOpened(fd: number) {
-  return createReadStream('', { fd, autoClose: false, start: 0, highWaterMark: pieceBytes });
-}
-
 /** Exactly as many bytes as were promised: of a file that became shorter the server would wait for the rest. */
 async function* promised(fd: number, sizeBytes: number): AsyncGenerator<Uint8Array> {
   let leftBytes = sizeBytes;
   if (leftBytes === 0) return;
-  for await (const part of readOpened(fd) as AsyncIterable<Uint8Array>) {
+  for await (const part of piecesOf(fd)) {
     yield part.subarray(0, leftBytes);
     leftBytes -= Math.min(leftBytes, part.length);
     if (leftBytes === 0) return;
   }
   throw new RefusalError(refuse('BAD_VALUE', 'the file became shorter while it was sent', { path: 'hash' }));
+}
+
+/** A stream of Node's own would close the file at its end, and it is read more than once. */
+async function* piecesOf(fd: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; ; ) {
+    const { bytesRead, buffer } = await readAsync(fd, Buffer.allocUnsafe(pieceBytes), 0, pieceBytes, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
 }
