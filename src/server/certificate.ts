@@ -44,13 +44,14 @@ async function makeCertificate(
   host: Host,
   place: { directory: string; certPath: string; keyPath: string; listenHost: string },
 ): Promise<void> {
-  const { generate } = await import('selfsigned');
+  // Bundled, a CommonJS module has nothing but its default export.
+  const { default: selfsigned } = await import('selfsigned');
   const now = host.clock.wallMs();
   const names = [
     ...new Set(['localhost', host.machine.hostname(), place.listenHost].filter((name) => !isAddress(name))),
   ];
   const addresses = [...new Set([...ownAddresses(), ...(isAddress(place.listenHost) ? [place.listenHost] : [])])];
-  const made = await generate([{ name: 'commonName', value: host.machine.hostname().slice(0, 64) }], {
+  const made = await selfsigned.generate([{ name: 'commonName', value: host.machine.hostname().slice(0, 64) }], {
     keyType: 'ec',
     curve: 'P-256',
     algorithm: 'sha256',
