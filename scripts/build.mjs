@@ -23,7 +23,7 @@ const built = await build({
   sourcemap: false,
   legalComments: 'none',
   // A native module: it stays outside, as do the packages that are only CommonJS and would need a `require`.
-  external: ['@photostructure/sqlite'],
+  external: ['@photostructure/sqlite', '@lydell/node-pty'],
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';const require = __createRequire(import.meta.url);",
   },

@@ -17,6 +17,8 @@ export const exitCodes = {
 export const notItsOwn = 125;
 export const failed = 1;
 export const usage = 2;
+/** A daemon that ended so is not started again: only a person can change what is wrong. */
+export const notAgain = 78;
 
 /** The code a shell would give: 128+n for signal n, 126 and 127 as they came. */
 export function exitCodeOf(outcome: Outcome): number {

@@ -125,4 +125,5 @@ export const nodeOptions = [
   option('--memory <size>', 'offer so much memory'),
   option('--gpus <n>', 'offer so many GPUs'),
   option('--advertise <address>', 'where others reach this node'),
+  option('--token-file <file>', 'a join token: the node joins the server that --server names'),
 ];

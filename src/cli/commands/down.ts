@@ -1,12 +1,14 @@
+import { existsSync, readdirSync } from 'node:fs';
 import type { RunyardClient } from '../../client/api.ts';
 import { RefusalError } from '../../client/refusal-error.ts';
 import { parseTaskKey } from '../../core/job/job.ts';
 import { refuse } from '../../core/refusal.ts';
 import type { NodeProcesses } from '../../host/node/processes.ts';
 import type { ProcessIdentity } from '../../host/processes.ts';
-import { type Context, flagOption, type Invocation, type Options, textOption } from '../context.ts';
+import { type Context, flagOption, type Invocation, type Options } from '../context.ts';
 import { removeBootUnit } from '../daemon/boot.ts';
 import { processesOf, readRecord } from '../daemon/daemon-record.ts';
+import { type NodePlace, nodePlaceOf } from '../daemon/node-place.ts';
 import { UsageError } from '../usage-error.ts';
 
 const lookAgainMs = 25;
@@ -14,8 +16,8 @@ const longestEndMs = 30_000;
 
 /** Ends the agent of `yard up`. With work on the node it wants to be told what becomes of it. */
 export async function execute(context: Context, { options }: Invocation): Promise<number> {
-  const client = await context.client();
-  const name = textOption(options, 'name') ?? client.nodes.defaultName();
+  const place = await nodePlaceOf(context, options);
+  const { name } = place;
   const choice = readChoice(options);
   if (flagOption(options, 'boot')) {
     await removeBootUnit(context, name);
@@ -29,7 +31,8 @@ export async function execute(context: Context, { options }: Invocation): Promis
       context.output.answer({ node: name, running: false }, () => `${name}  no agent runs in the background`);
       return 0;
     }
-    const hasDrained = await settleTasks(context, client, name, choice);
+    const client = await clientFor(context, place, choice);
+    const hasDrained = client !== null && (await settleTasks(context, client, name, choice));
     await end(supervisor, agent, { processes, name });
     if (hasDrained) await client.nodes.resume(name);
     context.output.answer({ node: name, running: false }, () => `${name}  down`);
@@ -37,6 +40,35 @@ export async function execute(context: Context, { options }: Invocation): Promis
   } finally {
     processes.close();
   }
+}
+
+/**
+ * Who is asked about the node's tasks, and to drain it or stop them; null where nobody has to be. A node of a server has
+ * no right to that by itself: it takes a person who is signed in there.
+ */
+async function clientFor(context: Context, { name, server }: NodePlace, choice: Choice): Promise<RunyardClient | null> {
+  if (server === null) return context.client();
+  const left = listLiving(`${context.home}/nodes/${name}/attempts`);
+  if (choice === 'keep' || left.length === 0) return null;
+  if (choice === null) throw stillRuns(name, left);
+  const address = context.server();
+  if (address?.url === server.url && address.token !== null) return context.client();
+  throw new RefusalError(
+    refuse('UNAUTHORIZED', `to ${choice} what runs on ${name} takes somebody who is signed in to ${server.url}`, {
+      hint: `yard login ${server.url}; or --keep`,
+    }),
+  );
+}
+
+/** Attempts that the agent has not put aside. */
+function listLiving(path: string): readonly string[] {
+  return existsSync(path) ? readdirSync(path) : [];
+}
+
+function stillRuns(name: string, tasks: readonly string[]): RefusalError {
+  const message = `${tasks.length} ${tasks.length === 1 ? 'task runs' : 'tasks run'} on ${name}: ${tasks.slice(0, 3).join(', ')}`;
+  const hint = '--drain waits for it, --stop stops it, --keep lets it run on until the next agent adopts it';
+  return new RefusalError(refuse('WRONG_STATE', message, { hint }));
 }
 
 type Choice = 'drain' | 'stop' | 'keep' | null;
@@ -51,11 +83,7 @@ function readChoice(options: Options): Choice {
 async function settleTasks(context: Context, client: RunyardClient, name: string, choice: Choice): Promise<boolean> {
   const tasks = await tasksOn(client, name);
   if (choice === 'keep') return false;
-  if (tasks.length > 0 && choice === null) {
-    const message = `${tasks.length} ${tasks.length === 1 ? 'task runs' : 'tasks run'} on ${name}: ${tasks.slice(0, 3).join(', ')}`;
-    const hint = '--drain waits for it, --stop stops it, --keep lets it run on until the next agent adopts it';
-    throw new RefusalError(refuse('WRONG_STATE', message, { hint }));
-  }
+  if (tasks.length > 0 && choice === null) throw stillRuns(name, tasks);
   // Nothing new may come meanwhile: services replace at once what is stopped. What a person drained stays so.
   const drains = choice !== null && tasks.length > 0 && (await client.nodes.get(name)).state === 'READY';
   if (drains) await client.nodes.drain(name, { reason: `yard down --${choice}` });

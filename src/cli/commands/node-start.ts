@@ -1,26 +1,43 @@
+import type { NodeOptions } from '../../client/api.ts';
 import { RefusalError } from '../../client/refusal-error.ts';
-import type { NodeView } from '../../core/node/view.ts';
-import { refuse } from '../../core/refusal.ts';
-import type { Context, Invocation } from '../context.ts';
+import { type RefusalCode, refuse } from '../../core/refusal.ts';
+import type { Context, Invocation, Options } from '../context.ts';
 import { removeRecord, writeRecord } from '../daemon/daemon-record.ts';
 import { readNodeOptions } from '../daemon/node-options.ts';
+import { type NodePlace, nodePlaceOf, type PlacedView, startPlaced, viewPlaced } from '../daemon/node-place.ts';
+import { notAgain } from '../exit-code.ts';
+import { reportOf } from '../report-error.ts';
 import { describeMiB } from '../views/size.ts';
 
 /** Serves a node until it is told to end; what runs goes on and is adopted by the next agent. */
 export async function execute(context: Context, { options }: Invocation): Promise<number> {
   const wanted = readNodeOptions(options);
-  const client = await context.client();
-  const name = wanted.name ?? client.nodes.defaultName();
+  const place = await nodePlaceOf(context, options);
   const ended = untilSignal(context);
-  const node = await client.nodes.start(wanted);
+  try {
+    return await serve(context, place, { wanted, options, ended });
+  } catch (error) {
+    if (!(error instanceof RefusalError) || !isForGood.has(error.code)) throw error;
+    context.output.error(reportOf(error, context.home));
+    return notAgain;
+  }
+}
+
+async function serve(
+  context: Context,
+  place: NodePlace,
+  { wanted, options, ended }: { wanted: NodeOptions; options: Options; ended: Promise<'signal'> },
+): Promise<number> {
+  const node = await startPlaced(context, place, { wanted, options });
   if (node === null) {
     const hint = 'yard down ends it; --name makes another node here';
-    throw new RefusalError(refuse('NODE_TAKEN', `another process already serves node ${name}`, { hint }));
+    throw new RefusalError(refuse('NODE_TAKEN', `another process already serves node ${place.name}`, { hint }));
   }
   try {
     await writeRecord(context.home, node.name);
-    const view = await client.nodes.get(node.name);
-    context.output.item(view, () => `${describeNode(view)}  Ctrl-C ends the agent, not its jobs`);
+    const view = await viewPlaced(context, place);
+    const where = place.server === null ? '' : `  of ${place.server.url}`;
+    context.output.item(view, () => `${describeNode(view)}${where}  Ctrl-C ends the agent, not its jobs`);
     const fault = await Promise.race([ended, node.failed]);
     if (fault instanceof Error) throw fault;
     const left = node.liveTasks().length;
@@ -32,8 +49,20 @@ export async function execute(context: Context, { options }: Invocation): Promis
   return 0;
 }
 
+/** Refusals that coming again does not change: whoever keeps the agent running must not start it again. */
+const isForGood: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
+  'STALE_ATTEMPT',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'NOT_ASSIGNED',
+  'INCOMPATIBLE',
+  'UNTRUSTED',
+  'BAD_VALUE',
+  'MISSING_KEY',
+]);
+
 /** `laptop  ready  4 cores  16 GiB  1 GPU`. */
-export function describeNode({ id, cpus, memoryMiB, gpus }: NodeView): string {
+export function describeNode({ id, cpus, memoryMiB, gpus }: PlacedView): string {
   return `${id}  ready  ${cpus} ${cpus === 1 ? 'core' : 'cores'}  ${describeMiB(memoryMiB)}  ${gpus.length} ${gpus.length === 1 ? 'GPU' : 'GPUs'}`;
 }
 

@@ -1,9 +1,12 @@
 import { dirname, resolve } from 'node:path';
-import type { RunyardClient } from '../../client/api.ts';
+import { createNodeChance } from '../../host/node/chance.ts';
+import { createNodeClock } from '../../host/node/clock.ts';
+import { createNodeTimers } from '../../host/node/timers.ts';
 import { type Context, flagOption, type Invocation, type Options } from '../context.ts';
 import { writeBootUnit } from '../daemon/boot.ts';
 import { processesOf, readRecord } from '../daemon/daemon-record.ts';
 import { readNodeOptions, writeNodeOptions } from '../daemon/node-options.ts';
+import { type NodePlace, nodePlaceOf, viewPlaced } from '../daemon/node-place.ts';
 import { spawnDaemon, tailOf } from '../daemon/spawn-daemon.ts';
 import { failed } from '../exit-code.ts';
 import { describeNode } from './node-start.ts';
@@ -12,29 +15,39 @@ const lookAgainMs = 25;
 
 /** Starts the agent in the background and waits until its node is ready. One that runs already is left as it is. */
 export async function execute(context: Context, { options }: Invocation): Promise<number> {
-  const client = await context.client();
-  const name = readNodeOptions(options).name ?? client.nodes.defaultName();
+  readNodeOptions(options);
+  const place = await nodePlaceOf(context, options);
   if (flagOption(options, 'boot')) {
-    await writeBootUnit(context, name, options);
+    await writeBootUnit(context, place.name, options);
     return 0;
   }
-  if (await client.nodes.isRunning(name)) {
-    const view = await client.nodes.get(name);
-    const pid = await pidOf(context, name);
+  if (await isRunning(context, place)) {
+    const view = await viewPlaced(context, place);
+    const pid = await pidOf(context, place.name);
     const by = pid === null ? 'a command that waits for its job serves it' : `runs already, pid ${pid}`;
     context.output.answer(view, () => `${describeNode(view)}  ${by}`);
     return 0;
   }
-  return startDaemon(context, client, name, options);
+  return startDaemon(context, place, options);
 }
 
-async function startDaemon(context: Context, client: RunyardClient, name: string, options: Options): Promise<number> {
+/** A node of a server asks nothing of it that only a person may ask. */
+async function isRunning(context: Context, { name, server }: NodePlace): Promise<boolean> {
+  if (server === null) return (await context.client()).nodes.isRunning(name);
+  const { isServedHere } = await import('../../client/served-here.ts');
+  const host = { timers: createNodeTimers(), clock: createNodeClock(), chance: createNodeChance() };
+  return isServedHere({ home: context.home, host }, name);
+}
+
+async function startDaemon(context: Context, place: NodePlace, options: Options): Promise<number> {
+  const { name } = place;
   const logPath = `${context.home}/nodes/${name}/agent.log`;
-  const agent = [...context.self, 'node', 'start', '--home', context.home, '--no-color', ...writeNodeOptions(options)];
+  const given = writeNodeOptions(options, context.cwd);
+  const agent = [...context.self, 'node', 'start', '--home', context.home, '--no-color', ...given];
   const argv = [process.execPath, supervisorPath(context), context.home, name, ...agent];
   const daemon = spawnDaemon(argv, logPath);
   const ready = new AbortController();
-  const ended = await Promise.race([daemon.ended, untilReady(context, client, name, ready.signal)]);
+  const ended = await Promise.race([daemon.ended, untilReady(context, place, ready.signal)]);
   ready.abort();
   if (ended !== null && (await pidOf(context, name)) === null) {
     const how = ended.signal === null ? `ended with code ${ended.code}` : `was killed by ${ended.signal}`;
@@ -51,17 +64,18 @@ async function startDaemon(context: Context, client: RunyardClient, name: string
   daemon.release();
   // Of two that start at once, one serves the node, and that is what both wanted.
   const pid = await pidOf(context, name);
-  const view = await client.nodes.get(name);
-  context.output.answer(view, () => `${describeNode(view)}  pid ${pid}  yard down ends it`);
+  const view = await viewPlaced(context, place);
+  const where = place.server === null ? '' : `  of ${place.server.url}`;
+  context.output.answer(view, () => `${describeNode(view)}${where}  pid ${pid}  yard down ends it`);
   return 0;
 }
 
 /** Resolves with null once the agent has named itself; it does that when its node is ready. */
-async function untilReady(context: Context, client: RunyardClient, name: string, signal: AbortSignal): Promise<null> {
+async function untilReady(context: Context, { name, server }: NodePlace, signal: AbortSignal): Promise<null> {
   while (!signal.aborted && (await pidOf(context, name)) === null) {
     await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
   }
-  if (!signal.aborted) await client.nodes.list();
+  if (!signal.aborted && server === null) await (await context.client()).nodes.list();
   return null;
 }
 

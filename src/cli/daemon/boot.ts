@@ -8,7 +8,7 @@ import { unitName, writeUnit } from './unit.ts';
 /** Writes the systemd unit and says what enables it: of the system for root, of the user for anybody else. */
 export async function writeBootUnit(context: Context, node: string, options: Options): Promise<void> {
   const { path, user } = unitPlace(context, node);
-  const command = [...context.self, 'node', 'start', '--home', context.home, ...writeNodeOptions(options)];
+  const command = [...context.self, 'node', 'start', '--home', context.home, ...writeNodeOptions(options, context.cwd)];
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, writeUnit({ node, command, user }));
   const control = user ? 'systemctl --user' : 'systemctl';

@@ -54,7 +54,7 @@ describe('the options of a node', () => {
       gpus: 0,
       labels: { zone: 'a', rack: '1', row: '2' },
     });
-    expect(writeNodeOptions(options).join(' ')).toBe(
+    expect(writeNodeOptions(options, '/').join(' ')).toBe(
       '--name small --cpus 2 --memory 8GiB --gpus 0 --labels zone=a --labels rack=1,row=2',
     );
   });

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { NodeOptions } from '../../client/api.ts';
 import { parseSizeMiB } from '../../core/units.ts';
 import { listOption, type Options, textOption } from '../context.ts';
@@ -26,12 +27,14 @@ export function readNodeOptions(options: Options): NodeOptions {
 }
 
 /** The same options as they are typed, for the daemon that is started with them. */
-export function writeNodeOptions(options: Options): readonly string[] {
-  const simple = ['name', 'cpus', 'memory', 'gpus', 'advertise'].flatMap((key) => {
+export function writeNodeOptions(options: Options, cwd: string): readonly string[] {
+  const simple = ['name', 'cpus', 'memory', 'gpus', 'advertise', 'server', 'context'].flatMap((key) => {
     const value = textOption(options, key);
     return value === undefined ? [] : [`--${key}`, value];
   });
-  return [...simple, ...listOption(options, 'labels').flatMap((label) => ['--labels', label])];
+  const tokenFile = textOption(options, 'tokenFile');
+  const token = tokenFile === undefined ? [] : ['--token-file', resolve(cwd, tokenFile)];
+  return [...simple, ...token, ...listOption(options, 'labels').flatMap((label) => ['--labels', label])];
 }
 
 function numberOption(options: Options, name: string, form: RegExp): number | undefined {

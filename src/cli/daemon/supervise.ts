@@ -1,4 +1,5 @@
 import type { RestartPolicy } from '../../core/supervision/policy.ts';
+import { notAgain } from '../exit-code.ts';
 import { decideRestart, freshHistory } from '../../core/supervision/restart.ts';
 
 /** How one run of a daemon ended. */
@@ -41,6 +42,10 @@ export async function supervise(
   for (;;) {
     const startedMs = runs.nowMs();
     const end = await runs.run();
+    if (end.code === notAgain) {
+      runs.say(`the agent of ${name} was refused for good; it is not started again`);
+      return end;
+    }
     const message = end.signal === null ? `exited with code ${end.code}` : `was killed by ${end.signal}`;
     const kind = runs.isStopping() ? 'stopped' : end.code === 0 ? 'success' : 'failure';
     const decision = decideRestart(

@@ -13,6 +13,8 @@ ${user ? '' : 'After=network-online.target\nWants=network-online.target\n'}
 ExecStart=${command.map(quote).join(' ')}
 Restart=on-failure
 RestartSec=1
+# Refused for good: only a person can change that.
+RestartPreventExitStatus=78
 # Processes of jobs outlive the agent: only the agent itself is signalled, and its cgroups are its own to make.
 KillMode=process
 Delegate=yes

@@ -1,3 +1,4 @@
+import type { Capacity } from '../../../core/node/node.ts';
 import { type Files, HostError } from '../../../host/files.ts';
 import type { Fingerprint } from '../fingerprint.ts';
 
@@ -36,4 +37,14 @@ export async function readNodeKey(files: Files, directory: string): Promise<stri
 export async function writeNodeKey(files: Files, directory: string, key: string): Promise<void> {
   const bytes = new TextEncoder().encode(`${key}\n`);
   await files.writeAtomic(`${directory}/node.key`, bytes, { mode: 0o600, sync: true });
+}
+
+/** What the node offers, for whoever starts it in the background and wants to see it. */
+export async function writeOffer(files: Files, directory: string, capacity: Capacity): Promise<void> {
+  await files.writeAtomic(`${directory}/offer.json`, new TextEncoder().encode(`${JSON.stringify(capacity)}\n`));
+}
+
+export async function readOffer(files: Files, directory: string): Promise<Capacity | null> {
+  const bytes = await files.read(`${directory}/offer.json`);
+  return bytes === null ? null : (JSON.parse(new TextDecoder().decode(bytes)) as Capacity);
 }

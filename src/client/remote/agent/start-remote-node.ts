@@ -5,7 +5,7 @@ import type { Host } from '../../../host/host.ts';
 import { createNodeHost } from '../../../host/node/node-host.ts';
 import { createNodeProcesses } from '../../../host/node/processes.ts';
 import type { NodeOptions, RunningNode } from '../../api.ts';
-import { readCapacity } from '../../capacity.ts';
+import { defaultNodeName, readCapacity } from '../../capacity.ts';
 import { type NodeSeat, takeSeat } from '../../node-seat.ts';
 import { RefusalError } from '../../refusal-error.ts';
 import { openSealing } from '../../secrets/sealing.ts';
@@ -14,11 +14,12 @@ import { createCachedStore } from '../cached-store.ts';
 import { createHttp, type ServerAddress } from '../http.ts';
 import type { Remote } from '../remote.ts';
 import { createRemoteBlobs } from '../remote-blobs.ts';
+import { addressTowards } from './address-towards.ts';
 import { connectAgent } from './connect-agent.ts';
 import { joinServer, type ServerChoice, useToken } from './join-server.ts';
 import { LogPusher } from './log-pusher.ts';
 import { type Dismissal, NetworkChannel } from './network-channel.ts';
-import { readJoinedServer } from './node-record.ts';
+import { readJoinedServer, writeOffer } from './node-record.ts';
 import { createPatientStore } from './patient-store.ts';
 import { serveStreams } from './serve-streams.ts';
 
@@ -64,7 +65,7 @@ export async function startServerNode(options: ServerNodeOptions): Promise<Runni
 /** For a client that is signed in: the node joins that client's server, by a token that is made for it where it has none. */
 export async function startRemoteNode({ http, home, host }: Remote, options: NodeOptions): Promise<RunningNode | null> {
   const { url, fingerprint } = http.address;
-  const name = options.name ?? host.machine.hostname();
+  const name = options.name ?? defaultNodeName(host);
   const known = await readJoinedServer(host.files, `${home}/nodes/${name}`);
   if (known?.url === url) return startServerNode({ home, server: { url, fingerprint }, node: options });
   const { token } = await http.call('createToken', { body: { kind: 'join' } });
@@ -138,6 +139,7 @@ async function serve({ host, seat, options, end }: Joining, address: ServerAddre
   };
   try {
     const { capacity } = await readCapacity(host, nodeOptions);
+    await writeOffer(host.files, directory, capacity);
     agent = await Agent.start({
       host,
       channel,
@@ -146,7 +148,7 @@ async function serve({ host, seat, options, end }: Joining, address: ServerAddre
       node: name,
       instance,
       capacity,
-      advertise: nodeOptions.advertise ?? '127.0.0.1',
+      advertise: nodeOptions.advertise ?? (await addressTowards(address.url)),
       version,
       environment,
       sealing,
