@@ -7,7 +7,7 @@ import type { Fact } from './fact.ts';
 import { follow } from './follow.ts';
 import type { Job } from './job/job.ts';
 import { overdueDrains } from './node/drain.ts';
-import { followSilence } from './node/loss.ts';
+import { followLoss, followSilence } from './node/loss.ts';
 import { place } from './placement/place.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
 import { followService, type RuleContext } from './service/follow.ts';
@@ -87,9 +87,11 @@ function assertBounded(state: State, waves: number, queue: readonly Fact[]): voi
 
 /** What follows from all that is true by now, once every fact at hand is folded. */
 function followAll(state: State, context: RuleContext): readonly Fact[] {
-  if (!state.derived.silenceDue) return followServices(state, context);
+  const facts: Fact[] = [...followLoss(state)];
+  if (state.derived.silenceDue) facts.push(...followSilence(state));
   state.derived.silenceDue = false;
-  return [...followSilence(state), ...followServices(state, context)];
+  // What services do next depends on what is lost: they are looked at when that is folded.
+  return facts.length > 0 ? facts : followServices(state, context);
 }
 
 /** What follows for the services that changed. Looked at only when every fact at hand is folded: a plan counts them all. */

@@ -5,6 +5,7 @@ import { evolveJob, type FactTime } from './job/evolve.ts';
 import type { JobFact } from './job/facts.ts';
 import { findTask, type Job, parseTaskKey, taskKeyText } from './job/job.ts';
 import { evolveNode } from './node/evolve.ts';
+import { noteLoss } from './node/loss.ts';
 import { evolveSecret } from './secrets/evolve.ts';
 import { isSecretFact } from './secrets/facts.ts';
 import { evolveService } from './service/evolve.ts';
@@ -90,9 +91,17 @@ function evolveExisting(state: State, fact: Exclude<JobFact, { kind: 'JobSubmitt
   if ((fact.kind === 'NodeFault' || fact.kind === 'NodeLost') && fact.held) hold(state, job, fact);
   if (fact.kind === 'AttemptEnded') free(state, job, fact);
   evolveJob(job, fact, time, state.derived);
+  noteLosses(state, fact);
   if (opensPlacement.has(fact.kind)) state.derived.placementDue = true;
   if (job.service !== null) evolveReplica(state, job, replicaChange(fact), time.nowMs);
   if (fact.kind === 'JobArchived') state.jobs.delete(job.id);
+}
+
+function noteLosses(state: State, fact: Exclude<JobFact, { kind: 'JobSubmitted' }>): void {
+  if ('index' in fact) noteLoss(state, fact.job, fact.index);
+  if (fact.kind !== 'OperatorStop') return;
+  const indices = fact.indices ?? state.jobs.get(fact.job)?.elements.keys() ?? [];
+  for (const index of indices) noteLoss(state, fact.job, index);
 }
 
 const opensPlacement: ReadonlySet<Fact['kind']> = new Set(['AttemptEnded', 'OperatorStop', 'RetryRequested']);

@@ -9,7 +9,6 @@ import {
   parseTaskKey,
 } from './job/job.ts';
 import { nextAttemptAtMs } from './job/retry.ts';
-import { followLoss, lostTasks } from './node/loss.ts';
 import { isSuccess, type Outcome } from './reason.ts';
 import { followReplicaEnd } from './service/follow.ts';
 import { dismissal } from './service/replica-facts.ts';
@@ -25,12 +24,8 @@ export function follow(state: State, fact: Fact, nowMs: number): readonly Fact[]
       return readyTasks(state, fact);
     case 'NodeJoined':
       return readyClaims(state, fact.node);
-    case 'NodeDeclaredLost':
-      return followLoss(state, fact.node);
-    case 'RetryRequested':
-      return lostTasks(state, state.jobs.get(fact.job), fact.index);
     case 'NodeFault':
-      return [...drained(state, fact), ...decided(state, fact, nowMs)];
+      return [...drained(state, fact), ...endedAttempts(state.jobs.get(fact.job), [fact.index], nowMs)];
     case 'OutputsCollected':
     case 'NodeLost':
     case 'JobExited':
@@ -38,9 +33,9 @@ export function follow(state: State, fact: Fact, nowMs: number): readonly Fact[]
     case 'TimedOut':
     case 'GaveUp':
     case 'Evicted':
-      return decided(state, fact, nowMs);
+      return endedAttempts(state.jobs.get(fact.job), [fact.index], nowMs);
     case 'OperatorStop':
-      return [...stopped(state, fact, nowMs), ...endedJob(state.jobs.get(fact.job))];
+      return [...endedAttempts(state.jobs.get(fact.job), null, nowMs), ...endedJob(state.jobs.get(fact.job))];
     case 'AttemptEnded':
     case 'Unschedulable':
       return endedJob(state.jobs.get(fact.job));
@@ -81,18 +76,6 @@ function readyClaims(state: State, node: string): readonly Fact[] {
     }
   }
   return facts;
-}
-
-/** An event may have decided how its attempt ends: what is on lost nodes ends with it, and so may the attempt. */
-function decided(state: State, fact: { job: JobId; index: number }, nowMs: number): readonly Fact[] {
-  const job = state.jobs.get(fact.job);
-  return [...lostTasks(state, job, fact.index), ...endedAttempts(job, [fact.index], nowMs)];
-}
-
-function stopped(state: State, fact: Extract<Fact, { kind: 'OperatorStop' }>, nowMs: number): readonly Fact[] {
-  const job = state.jobs.get(fact.job);
-  const indices = fact.indices ?? [...(job?.elements.keys() ?? [])];
-  return [...indices.flatMap((index) => lostTasks(state, job, index)), ...endedAttempts(job, fact.indices, nowMs)];
 }
 
 /** A node on which something cannot be killed takes no more work until a person has looked at it. */

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { Command } from './command.ts';
 import { decide } from './decide.ts';
 import { factSubject } from './describe.ts';
 import { step } from './engine.ts';
 import { evolve } from './evolve.ts';
-import { type Job, jobState } from './job/job.ts';
+import type { Fact } from './fact.ts';
+import { type Job, jobState, taskKeyText } from './job/job.ts';
 import { type JobState, jobMoves } from './job/lifecycle.ts';
 import type { Node } from './node/node.ts';
 import { place } from './placement/place.ts';
@@ -11,16 +13,15 @@ import { comesBefore } from './placement/shape-queue.ts';
 import { whyWaiting } from './placement/waiting.ts';
 import { fromRecords, toRecords } from './records.ts';
 import { isRefusal } from './refusal.ts';
-import { contextAt } from './scenario.testsuite.ts';
 import type { State } from './state.ts';
-import { liveTasks, recordsText, walks } from './walk.testsuite.ts';
+import { liveTasks, recordsText, silentWalks, type Walk, walks } from './walk.testsuite.ts';
 
 describe('any sequence of commands and reports', () => {
   it('is decided purely: the same facts twice, the state untouched, nothing thrown [I6]', () => {
     walks(40, ({ at }, commands, before) => {
       for (const command of commands) {
-        const first = decide(at.state, command, contextAt(at.nowMs));
-        expect(decide(at.state, command, contextAt(at.nowMs))).toEqual(first);
+        const first = decide(at.state, command, at.context());
+        expect(decide(at.state, command, at.context())).toEqual(first);
       }
       expect(recordsText(at.state)).toBe(before);
       at.step(...commands);
@@ -31,7 +32,7 @@ describe('any sequence of commands and reports', () => {
     walks(40, ({ at }, commands) => {
       for (const command of commands) {
         const before = recordsText(at.state);
-        if (isRefusal(decide(at.state, command, contextAt(at.nowMs)))) {
+        if (isRefusal(decide(at.state, command, at.context()))) {
           const { facts, answers } = at.step(command);
           expect(facts).toEqual([]);
           expect(recordsText(at.state)).toBe(before);
@@ -69,7 +70,7 @@ describe('any sequence of commands and reports', () => {
       const restored = fromRecords(toRecords(at.state));
       expect(recordsText(restored)).toBe(recordsText(at.state));
       const { facts } = at.step(...commands, { kind: 'Tick' });
-      const again = step(restored, [...commands, { kind: 'Tick' }], contextAt(at.nowMs, restored));
+      const again = step(restored, [...commands, { kind: 'Tick' }], at.context(restored));
       expect(again.facts).toEqual(facts);
       expect(recordsText(restored)).toBe(recordsText(at.state));
     });
@@ -112,7 +113,7 @@ describe('any sequence of commands and reports', () => {
       for (const fact of facts) {
         const job = factSubject(fact).job ?? '';
         const from = stateIn(shadow, job);
-        evolve(shadow, fact, contextAt(at.nowMs));
+        evolve(shadow, fact, at.context());
         const to = stateIn(shadow, job);
         if (from !== to && from !== null && to !== null) expect(jobMoves[from]).toContain(to);
       }
@@ -140,11 +141,104 @@ describe('any sequence of commands and reports', () => {
       at.step(...commands);
       if (made.kind !== 'report' || made.how !== 'next') return;
       for (const report of commands) {
-        if (!isRefusal(decide(at.state, report, contextAt(at.nowMs)))) expect(at.step(report).facts).toEqual([]);
+        if (!isRefusal(decide(at.state, report, at.context()))) expect(at.step(report).facts).toEqual([]);
       }
     });
   });
 });
+
+describe('any sequence in which nodes fall silent', () => {
+  it('starts work that must never run twice anew only once the last copy is confirmed gone, or a person asked [I12]', () => {
+    const known = new WeakMap<Walk, Copies>();
+    silentWalks(30, (walk, commands) => {
+      const { at } = walk;
+      const copies = known.get(walk) ?? new Copies();
+      known.set(walk, copies);
+      for (const command of commands) {
+        const shadow = fromRecords(toRecords(at.state));
+        copies.before(shadow, command);
+        for (const fact of at.step(command).facts) {
+          if (fact.kind === 'AttemptPlaced' && at.job(fact.job).settings.onNodeLoss === 'wait') {
+            const element = shadow.jobs.get(fact.job)?.elements.get(fact.index);
+            const isAsked = element?.kind === 'pending' && element.retryAsked;
+            expect(isAsked ? [] : copies.of(fact.job, fact.index)).toEqual([]);
+          }
+          copies.after(fact, command);
+          evolve(shadow, fact, at.context());
+        }
+      }
+    });
+  });
+
+  it('ends every attempt and every job once [I13]', () => {
+    silentWalks(30, ({ at }, commands) => {
+      const ends = at.step(...commands).facts.flatMap((fact) => {
+        if (fact.kind === 'JobEnded') return [fact.job];
+        return fact.kind === 'AttemptEnded' ? [`${fact.job}.${fact.index}.${fact.attempt}`] : [];
+      });
+      expect(new Set(ends).size).toBe(ends.length);
+    });
+  });
+
+  it('declares nodes lost only when they are leased, were suspect or had left, and are not silent together [X12]', () => {
+    silentWalks(30, ({ at }, commands) => {
+      const shadow = fromRecords(toRecords(at.state));
+      for (const fact of at.step(...commands).facts) {
+        if (fact.kind === 'NodeDeclaredLost') {
+          const node = shadow.nodes.get(fact.node);
+          expect(node?.leased).toBe(true);
+          expect(['suspect', 'down']).toContain(node?.presence.kind);
+          if (fact.by === null) expect(shadow.lossHeld).toBeNull();
+        }
+        evolve(shadow, fact, at.context());
+      }
+    });
+  });
+
+  it('leaves nothing on a lost node undecided but what waits for it, and releases all that it holds with it [I9] [I27]', () => {
+    silentWalks(30, ({ at }, commands) => {
+      at.step(...commands);
+      const { nodes, derived, jobs } = at.state;
+      for (const { key, node } of liveTasks(at.state)) {
+        const job = jobs.get(key.job);
+        if (job === undefined || nodes.get(node)?.presence.kind !== 'lost') continue;
+        const task = at.task(key.job, key.index, key.rank);
+        expect(task.step === 'ended' || job.settings.onNodeLoss === 'wait').toBe(true);
+      }
+      const held = [...nodes.values()].flatMap(({ allocations }) => {
+        return [...allocations].filter(([, one]) => one.held).map(([key]) => key);
+      });
+      expect(new Set(held)).toEqual(derived.held);
+    });
+  });
+});
+
+/** Copies of tasks that may run, as the nodes alone know it: told by what they say, never by what was decided. */
+class Copies {
+  readonly #nodes = new Map<string, string>();
+
+  of(job: string, index: number): readonly string[] {
+    return [...this.#nodes.keys()].filter((key) => key.startsWith(`${job}.${index}.`));
+  }
+
+  /** A reboot ends all of a node; whoever removes a lost node vouches for it. */
+  before(state: State, command: Command): void {
+    if (command.kind !== 'JoinNode' && command.kind !== 'RemoveNode') return;
+    const known = state.nodes.get(command.node);
+    const isGone = command.kind === 'JoinNode' ? known?.bootId !== command.bootId : known?.presence.kind === 'lost';
+    for (const [key, node] of this.#nodes) if (isGone && node === command.node) this.#nodes.delete(key);
+  }
+
+  after(fact: Fact, command: Command): void {
+    if (fact.kind === 'AttemptPlaced') {
+      for (const [rank, { node }] of fact.tasks.entries()) this.#nodes.set(taskKeyText({ ...fact, rank }), node);
+    }
+    if (fact.kind === 'AllocationReleased') this.#nodes.delete(fact.task);
+    const ends = ['JobExited', 'SetupFailed', 'OutputsCollected', 'NodeFault', 'NodeLost'];
+    if (command.kind !== 'NodeReport' || !('rank' in fact) || !ends.includes(fact.kind)) return;
+    if (!('held' in fact && fact.held)) this.#nodes.delete(taskKeyText(fact));
+  }
+}
 
 function stateIn(state: State, id: string): JobState | null {
   const job = state.jobs.get(id);

@@ -37,8 +37,8 @@ export class Scenario {
     return result;
   }
 
-  context(): ReturnType<typeof contextAt> {
-    return { ...contextAt(this.nowMs, this.state), leases: this.leases, afterOutage: this.afterOutage };
+  context(state: State = this.state): ReturnType<typeof contextAt> {
+    return { ...contextAt(this.nowMs, state), leases: this.leases, afterOutage: this.afterOutage };
   }
 
   /** One command that must not be refused; its answer. */

@@ -34,6 +34,8 @@ export interface Derived {
   readonly rankings: Rankings;
   /** Keys of the tasks that hold what they were given although their attempt ended. */
   readonly held: Set<string>;
+  /** Elements with a task on a lost node about which something changed. */
+  readonly lossDue: Map<string, { readonly job: JobId; readonly index: number }>;
   /** A node came, went or fell silent: whether too many are silent together is looked at once the facts at hand are folded. */
   silenceDue: boolean;
   /** Services about which something changed: what follows for them is decided once the facts at hand are folded. */
@@ -57,6 +59,7 @@ export function emptyState(): State {
       free: new FreeCapacities(),
       rankings: new Rankings(),
       held: new Set(),
+      lossDue: new Map(),
       silenceDue: false,
       servicesDue: new Set(),
       placementDue: false,

@@ -3,6 +3,7 @@ import type { Command } from './command.ts';
 import type { TaskEvent } from './job/facts.ts';
 import type { TaskKey } from './job/job.ts';
 import type { Step } from './job/lifecycle.ts';
+import { leaseTimes } from './node/lease-times.ts';
 import { toRecords } from './records.ts';
 import { gpus, joining, Scenario, submission } from './scenario.testsuite.ts';
 import type { State } from './state.ts';
@@ -20,7 +21,8 @@ export type Move =
       readonly events: readonly TaskEvent[];
       readonly how: 'next' | 'own' | 'foreign' | 'old' | 'twice' | 'ghost';
     }
-  | { readonly kind: 'release'; readonly node: number }
+  | { readonly kind: 'release' | 'hear'; readonly node: number }
+  | { readonly kind: 'retry'; readonly job: number }
   | { readonly kind: 'pass'; readonly ms: number };
 
 const shapes = [
@@ -35,8 +37,13 @@ const shapes = [
     { outputs: ['out'] },
   ],
   [{ resources: { cpus: 100 } }, {}],
+  [{ onNodeLoss: 'wait', retry: { maxAttempts: 2, onExit: [] } }, { outputs: ['out'] }],
+  [{ onNodeLoss: 'fail', retry: { maxAttempts: 2, onExit: [] } }, {}],
   [{ resources: { labels: { zone: 'b' } } }, {}],
 ] as const;
+
+/** Positions of the shapes that a lost node decides about. */
+const silentShapes = [2, 4, 6, 9, 10] as const;
 
 const event: fc.Arbitrary<TaskEvent> = fc.oneof(
   fc.constantFrom<TaskEvent>(
@@ -108,8 +115,24 @@ const move: fc.Arbitrary<Move> = fc.oneof(
       ),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('release' as const), node }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(0, 1000, 60_000) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('release' as const, 'hear' as const), node }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('retry' as const), job: small }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(0, 1000, 30_000, 90_000) }),
+  },
+);
+
+/** What falls silent and comes back, and work of which there must never be two: rare among all moves. */
+const silentMove: fc.Arbitrary<Move> = fc.oneof(
+  fc.record({
+    kind: fc.constant('submit' as const),
+    shape: fc.constantFrom(...silentShapes),
+    priority: fc.constant(0),
+  }),
+  fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(30_000, 90_000) }),
+  fc.record({ kind: fc.constantFrom('hear' as const, 'release' as const, 'remove' as const), node }),
+  fc.record({ kind: fc.constant('join' as const), node, reboot: fc.constantFrom(false, false, true) }),
 );
 
 const nodeNames = ['n0', 'n1', 'n2', 'n3'];
@@ -136,7 +159,16 @@ export class Walk {
       case 'leave':
         return [{ kind: 'LeaveNode', node: name(one.node), instance: this.at.instances.get(name(one.node)) ?? '' }];
       case 'drain':
-        return [{ kind: 'DrainNode', node: name(one.node), reason: 'work on it', by: 'ada', deadlineMs: null }];
+        // Those that join over the network are drained with a deadline.
+        return [
+          {
+            kind: 'DrainNode',
+            node: name(one.node),
+            reason: 'work on it',
+            by: 'ada',
+            deadlineMs: isLeased(one.node) ? 60_000 : null,
+          },
+        ];
       case 'resume':
         return [{ kind: 'ResumeNode', node: name(one.node), by: 'ada' }];
       case 'remove':
@@ -147,9 +179,14 @@ export class Walk {
         const keys = [...(this.at.state.nodes.get(name(one.node))?.allocations.keys() ?? [])].map(keyOf);
         return [this.at.reportOf(name(one.node), [], keys)];
       }
+      case 'hear':
+        this.at.leases.set(name(one.node), this.at.nowMs + leaseTimes.leaseMs);
+        return [{ kind: 'NodeHeard', node: name(one.node), instance: this.at.instances.get(name(one.node)) ?? '' }];
+      case 'retry':
+        return [{ kind: 'RetryTask', job: this.#job(one.job), index: null, by: 'ada' }];
       case 'pass':
         this.at.nowMs += one.ms;
-        return [{ kind: 'Tick' }];
+        return [{ kind: 'CheckLeases', nodes: nodeNames }, { kind: 'Tick' }];
     }
   }
 
@@ -164,7 +201,7 @@ export class Walk {
       own,
       instance,
       { gpus: gpus(own, position), labels },
-      { bootId: reboot ? `boot-${this.#boots}` : known },
+      { bootId: reboot ? `boot-${this.#boots}` : known, leased: isLeased(position) },
     );
   }
 
@@ -223,6 +260,10 @@ function name(position: number): string {
   return nodeNames[position] ?? 'n0';
 }
 
+function isLeased(position: number): boolean {
+  return position > 0;
+}
+
 function keyOf(text: string): TaskKey {
   const [job = '', index, rank, attempt] = text.split('.');
   return { job, index: Number(index), rank: Number(rank), attempt: Number(attempt) };
@@ -242,6 +283,20 @@ export function liveTasks(state: State): readonly { key: TaskKey; node: string }
 }
 
 export const recordsText = (state: State) => toRecords(state).join('\n');
+
+/** The same with nodes that fall silent, and work that must never run twice. */
+export function silentWalks(runs: number, check: (walk: Walk, commands: readonly Command[]) => void): void {
+  const moves = fc.array(fc.oneof(move, silentMove), { minLength: 20, maxLength: 60, size: 'max' });
+  fc.assert(
+    fc.property(moves, (drawn) => {
+      const walk = new Walk();
+      for (const position of [0, 1, 2, 3])
+        walk.at.step(...walk.commands({ kind: 'join', node: position, reboot: false }));
+      for (const one of drawn) check(walk, walk.commands(one));
+    }),
+    { numRuns: runs },
+  );
+}
 
 /** Runs a walk and calls `check` after every step. */
 export function walks(

@@ -1,5 +1,6 @@
 import type { State } from '../state.ts';
 import type { NodeFact } from './facts.ts';
+import { noteLostNode } from './loss.ts';
 import type { Node } from './node.ts';
 
 /** Agents before the present one that are remembered: of a cloned machine there are two, seldom more. */
@@ -32,6 +33,7 @@ export function evolveNode(state: State, fact: NodeFact, nowMs: number): void {
       break;
     case 'NodeDeclaredLost':
       node.presence = { kind: 'lost', sinceMs: nowMs };
+      noteLostNode(state, fact.node);
       break;
     case 'NodeDrained':
       // Facts from before there were deadlines name none.

@@ -209,6 +209,17 @@ describe('a node that is lost with one rank of several', () => {
   });
 });
 
+it('ends ranks on several nodes that are lost with one look once, and their attempt once [I13] [G4]', () => {
+  const at = new Scenario();
+  at.joinLeased('n1', 'n2');
+  const id = at.submit({ nodes: 2, ...twice });
+  at.joinLeased('n3');
+  at.silence(graceOver, 'n3');
+  const after = at.kinds().slice(at.kinds().indexOf('NodeDeclaredLost'));
+  expect(after).toEqual(['NodeDeclaredLost', 'NodeDeclaredLost', 'NodeLost', 'NodeLost', 'AttemptEnded']);
+  expect(at.stateOf(id)).toBe('PENDING');
+});
+
 describe('a node that is lost with a replica', () => {
   function serving(onNodeLoss: 'replace' | 'wait' | 'fail', rollout = {}) {
     const at = new ServiceScenario();

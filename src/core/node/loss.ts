@@ -1,5 +1,5 @@
 import type { Fact } from '../fact.ts';
-import { type Job, type LiveElement, parseTaskKey } from '../job/job.ts';
+import { type Job, type LiveElement, parseTaskKey, type Task } from '../job/job.ts';
 import type { State } from '../state.ts';
 
 /** Fewer silent nodes than this are their own fault; of more, a quarter of all. */
@@ -25,29 +25,47 @@ export function followSilence(state: State): readonly Fact[] {
   return isTogether ? [{ kind: 'LossHeld', silent, of }] : [{ kind: 'LossReleased' }];
 }
 
-/** What becomes of the tasks on a node that is lost: each job's profile says (`onNodeLoss`). */
-export function followLoss(state: State, node: string): readonly Fact[] {
-  const elements = new Map<string, readonly Fact[]>();
+/** What becomes of the tasks on a node that is lost is looked at: each job's profile says (`onNodeLoss`). */
+export function noteLostNode(state: State, node: string): void {
   for (const task of state.nodes.get(node)?.allocations.keys() ?? []) {
     const key = parseTaskKey(task);
-    if (key === null) continue;
-    elements.set(`${key.job}.${key.index}`, lostTasks(state, state.jobs.get(key.job), key.index));
+    if (key !== null) noteLoss(state, key.job, key.index);
   }
-  return [...elements.values()].flat();
+}
+
+/** Something about the element changed: where a task of it is on a lost node, it is looked at. */
+export function noteLoss(state: State, job: string, index: number): void {
+  const element = state.jobs.get(job)?.elements.get(index);
+  if (element?.kind !== 'live' || !element.tasks.some((task) => isLeft(state, task))) return;
+  state.derived.lossDue.set(`${job}.${index}`, { job, index });
+}
+
+/** Looked at only when every fact at hand is folded: several nodes may be lost with one look, and each task is lost once. */
+export function followLoss(state: State): readonly Fact[] {
+  const due = [...state.derived.lossDue.values()];
+  state.derived.lossDue.clear();
+  return due.flatMap(({ job, index }) => lostTasks(state, job, index));
 }
 
 /**
  * Tasks on lost nodes that need not wait for them: the profile does not ask for it, or a person did, or how the attempt
  * ends is decided already. What they were given stays taken until the node says that nothing of them is left.
  */
-export function lostTasks(state: State, job: Job | undefined, index: number): readonly Fact[] {
+function lostTasks(state: State, id: string, index: number): readonly Fact[] {
+  const job = state.jobs.get(id);
   const element = job?.elements.get(index);
   if (job === undefined || element?.kind !== 'live' || waitsForNode(job, element)) return [];
-  return element.tasks.flatMap(({ node, rank, step, exited }): Fact[] => {
-    if (step === 'ended' || !isLost(state, node)) return [];
+  return element.tasks.flatMap((task): Fact[] => {
+    if (!isLeft(state, task)) return [];
+    const { node, rank, exited } = task;
     const message = `node ${node} is lost`;
-    return [{ kind: 'NodeLost', job: job.id, index, rank, attempt: element.attempt, message, held: !exited }];
+    return [{ kind: 'NodeLost', job: id, index, rank, attempt: element.attempt, message, held: !exited }];
   });
+}
+
+/** It has not ended, and its node is lost. */
+function isLeft(state: State, { node, step }: Task): boolean {
+  return step !== 'ended' && isLost(state, node);
 }
 
 function waitsForNode(job: Job, { verdict, retryAsked }: LiveElement): boolean {
@@ -58,7 +76,7 @@ function waitsForNode(job: Job, { verdict, retryAsked }: LiveElement): boolean {
 export function awaitedNode(state: State, job: Job, index: number): string | null {
   const element = job.elements.get(index);
   if (element?.kind !== 'live' || !waitsForNode(job, element)) return null;
-  return element.tasks.find(({ node, step }) => step !== 'ended' && isLost(state, node))?.node ?? null;
+  return element.tasks.find((task) => isLeft(state, task))?.node ?? null;
 }
 
 export function isLost(state: State, node: string): boolean {

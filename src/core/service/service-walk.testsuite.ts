@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Command } from '../command.ts';
 import type { TaskEvent } from '../job/facts.ts';
 import { parseTaskKey } from '../job/job.ts';
+import { leaseTimes } from '../node/lease-times.ts';
 import type { PartialSettings } from '../profile/settings.ts';
 import { collected, exited, joining } from '../scenario.testsuite.ts';
 import { applying, ServiceScenario } from './service-scenario.testsuite.ts';
@@ -15,7 +16,7 @@ export type ServiceMove =
   | { readonly kind: 'stop-one'; readonly replica: number }
   | { readonly kind: 'tell'; readonly replica: number; readonly what: keyof typeof tales }
   | { readonly kind: 'settle' }
-  | { readonly kind: 'reboot' | 'leave' | 'release'; readonly node: number }
+  | { readonly kind: 'reboot' | 'leave' | 'release' | 'lose' | 'hear' | 'drain' | 'resume'; readonly node: number }
   | { readonly kind: 'pass'; readonly ms: number };
 
 type Said = 'RestartService' | 'StopService' | 'RemoveService' | 'PauseRollout' | 'ResumeRollout';
@@ -85,14 +86,21 @@ const move: fc.Arbitrary<ServiceMove> = fc.oneof(
     what: fc.constantFrom(...(['ready', 'ready', 'ready', ...Object.keys(tales)] as (keyof typeof tales)[])),
   }),
   weighed<ServiceMove>(5, { kind: fc.constant('settle') }),
-  weighed<ServiceMove>(2, { kind: fc.constantFrom('reboot', 'leave', 'release'), node: anyNode }),
+  weighed<ServiceMove>(5, {
+    kind: fc.constantFrom('reboot', 'leave', 'release', 'lose', 'lose', 'hear', 'drain', 'resume'),
+    node: anyNode,
+  }),
   weighed<ServiceMove>(8, { kind: fc.constant('pass'), ms: fc.constantFrom(0, 500, 2000, 5000, 20_000, 60_000) }),
 );
 
 /** A scenario of one service that takes moves, and the commands that it makes of them. */
 export class ServiceWalk {
-  readonly at = new ServiceScenario(['n1', 0], ['n2', 0], ['n3', 0]);
+  readonly at = new ServiceScenario();
   #boots = 1;
+
+  constructor() {
+    for (const node of nodeNames) this.at.step(this.join(node, 'boot-1'));
+  }
 
   commands(one: ServiceMove): readonly Command[] {
     const by = 'ada';
@@ -127,6 +135,14 @@ export class ServiceWalk {
         return [this.#leave(nodeNames[one.node] ?? '')];
       case 'release':
         return [this.released(nodeNames[one.node] ?? '')];
+      case 'lose':
+        return this.#lose(nodeNames[one.node] ?? '');
+      case 'hear':
+        return [this.#hear(nodeNames[one.node] ?? '')];
+      case 'drain':
+        return [{ kind: 'DrainNode', node: nodeNames[one.node] ?? '', reason: 'work on it', by, deadlineMs: 30_000 }];
+      case 'resume':
+        return [{ kind: 'ResumeNode', node: nodeNames[one.node] ?? '', by }];
       case 'pass':
         this.at.nowMs += one.ms;
         return [{ kind: 'Tick' }];
@@ -169,7 +185,7 @@ export class ServiceWalk {
   join(node: string, bootId: string): Command {
     const instance = `${node}-${this.at.facts.length}-${this.at.nowMs}`;
     this.at.instances.set(node, instance);
-    return joining(node, instance, { cpus: 64 }, { bootId });
+    return joining(node, instance, { cpus: 64 }, { bootId, leased: true });
   }
 
   released(node: string): Command {
@@ -178,6 +194,18 @@ export class ServiceWalk {
       return key === null ? [] : [key];
     });
     return this.at.reportOf(node, [], keys);
+  }
+
+  /** Lease and grace are over: it is suspect with the first look, and lost with the second. */
+  #lose(node: string): readonly Command[] {
+    this.at.leases.set(node, this.at.nowMs - leaseTimes.graceMs);
+    const look: Command = { kind: 'CheckLeases', nodes: [node] };
+    return [look, look];
+  }
+
+  #hear(node: string): Command {
+    this.at.leases.set(node, this.at.nowMs + leaseTimes.leaseMs);
+    return { kind: 'NodeHeard', node, instance: this.at.instances.get(node) ?? '' };
   }
 
   #leave(node: string): Command {
