@@ -18,16 +18,11 @@ export class Draws {
     return (fractionOf(`${this.#seed}.${what}`) + fractionOf(`${what}/${this.#seed}`) / 2 ** 20) % 1;
   }
 
-  /**
-   * Whole milliseconds within the spread. With u uniform, min + (max − min)·u^p has a mean of exactly the one asked for
-   * when p is 1/share − 1: many short ones and few long ones where the mean is near the minimum.
-   */
-  spreadMs({ minMs, meanMs, maxMs }: Spread, what: string): number {
+  /** Whole milliseconds within the spread, with its mean. */
+  spreadMs(spread: Spread, what: string): number {
+    const { minMs, maxMs } = spread;
     if (maxMs <= minMs) return minMs;
-    const share = (meanMs - minMs) / (maxMs - minMs);
-    if (share <= 0) return minMs;
-    if (share >= 1) return maxMs;
-    return Math.round(minMs + (maxMs - minMs) * this.fraction(what) ** (1 / share - 1));
+    return Math.round(minMs + (maxMs - minMs) * quantile(steepnessOf(spread), this.fraction(what)));
   }
 
   /** Time until the next of events that come without memory, at least a millisecond. */
@@ -38,4 +33,34 @@ export class Draws {
   exitCode({ share, code }: Exit, what: string): number {
     return share > 0 && this.fraction(what) < share ? code : 0;
   }
+}
+
+const known = new WeakMap<Spread, number>();
+
+/**
+ * Of all spreads between two ends with a given mean, the one that assumes least: exponential, cut off at both ends. Its
+ * steepness has no formula; halving finds it to the last digit, once for each spread.
+ */
+function steepnessOf(spread: Spread): number {
+  const before = known.get(spread);
+  if (before !== undefined) return before;
+  const wanted = (spread.meanMs - spread.minMs) / (spread.maxMs - spread.minMs);
+  let [low, high] = [-700, 700];
+  for (let round = 0; round < 60; round += 1) {
+    const middle = (low + high) / 2;
+    if (meanOf(middle) > wanted) low = middle;
+    else high = middle;
+  }
+  known.set(spread, high);
+  return high;
+}
+
+/** Mean, from 0 to 1, of the density e^(−steepness·x). */
+function meanOf(steepness: number): number {
+  return Math.abs(steepness) < 1e-6 ? 0.5 : 1 / steepness - 1 / Math.expm1(steepness);
+}
+
+function quantile(steepness: number, fraction: number): number {
+  if (Math.abs(steepness) < 1e-6) return fraction;
+  return Math.min(1, Math.max(0, -Math.log1p(fraction * Math.expm1(-steepness)) / steepness));
 }

@@ -85,8 +85,14 @@ export class Usage {
       waiting: of(this.#waiting),
       running: of(this.#running),
       byName: [...this.#byName].map(([name, channel]) => ({ name, ...of(channel) })),
-      byGroup: this.#byGroup.map((channel, position) => ({ name: this.#groups[position]?.name ?? '', ...of(channel) })),
+      byGroup: this.#byGroup.map((channel, position) => this.#groupSeries(channel, position)),
     };
+  }
+
+  #groupSeries(channel: number, position: number) {
+    const { name = '', count = 0, gpus = 0, cpus = 0 } = this.#groups[position] ?? {};
+    const capacity = count * (this.countsGpus ? gpus : cpus);
+    return { name: name.replace(/-?%d/, ''), capacity, ...this.#timeline.series(channel) };
   }
 
   #bandOf(name: string): number {
