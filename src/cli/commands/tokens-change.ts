@@ -1,6 +1,7 @@
 import type { CreatedToken, Tokens } from '../../client/api.ts';
 import { parseDurationMs } from '../../core/units.ts';
 import { type Context, flagOption, type Invocation, type Options, textOption } from '../context.ts';
+import { pinToken } from '../request/pinned-token.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Makes a token. It alone goes to stdout, so that it can be put into a file. */
@@ -9,7 +10,8 @@ export async function create(context: Context, { options }: Invocation): Promise
   checkTogether(options, isJoin);
   const { tokens } = await context.client();
   const created = isJoin ? await createJoin(tokens, options) : await createForUser(tokens, options);
-  context.output.answer(created, () => created.token);
+  const token = await pinToken(context, created.token);
+  context.output.answer({ ...created, token }, () => token);
   const until = created.expiresAt === null ? '' : `, until ${created.expiresAt.replace('T', ' ').slice(0, 16)} UTC`;
   context.output.note(`token ${created.id}: this is the only time that it is shown${until}`);
   return 0;

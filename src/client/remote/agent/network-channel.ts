@@ -9,6 +9,7 @@ import {
   type AgentMessage,
   agentVersions,
   closeCodes,
+  longestFrameBytes,
   mostEventsPerReport,
   type ServerMessage,
   serverMessage,
@@ -54,6 +55,8 @@ interface Session {
   readonly sentMs: Map<number, number>;
   heardMs: number;
   ended: boolean;
+  /** Of the wait for the welcome, then for the next heartbeat. */
+  cancelTimer: () => void;
 }
 
 const firstPauseMs = 250;
@@ -117,15 +120,7 @@ export class NetworkChannel implements AgentChannel {
 
   async report(report: Report): Promise<readonly TaskKey[]> {
     const stale: TaskKey[] = [];
-    const { events, released, ...rest } = report;
-    for (let at = 0; at === 0 || at < Math.max(events.length, released.length); at += mostEventsPerReport) {
-      const part = {
-        events: events.slice(at, at + mostEventsPerReport),
-        released: released.slice(at, at + mostEventsPerReport),
-        ...(at === 0 ? rest : {}),
-      };
-      stale.push(...(await this.#reportPart(part)));
-    }
+    for (const part of splitReport(report)) stale.push(...(await this.#reportPart(part)));
     return stale;
   }
 
@@ -137,7 +132,9 @@ export class NetworkChannel implements AgentChannel {
         this.#left = resolve;
       });
       this.#say(session, { kind: 'leave' });
-      await Promise.race([left, sleep(this.#options.host.timers, leaveWithinMs)]);
+      const patience = new AbortController();
+      await Promise.race([left, sleep(this.#options.host.timers, leaveWithinMs, patience.signal)]);
+      patience.abort();
     }
     this.close();
   }
@@ -222,6 +219,7 @@ export class NetworkChannel implements AgentChannel {
       sentMs: new Map(),
       heardMs: this.#options.host.clock.bootMs(),
       ended: false,
+      cancelTimer: () => {},
     };
     this.#session = session;
     if (this.#closed.signal.aborted) link.close(1000, 'the agent ends');
@@ -234,13 +232,12 @@ export class NetworkChannel implements AgentChannel {
     if (hello === undefined || session.ended) return;
     const node = { ...hello, wallMs: host.clock.wallMs() };
     session.link.sendText(JSON.stringify({ kind: 'hello', versions: agentVersions, place, node }));
-    host.timers.after(welcomeWithinMs, () => {
-      if (!session.welcomed && !session.ended) session.link.abandon();
-    });
+    session.cancelTimer = host.timers.after(welcomeWithinMs, () => session.link.abandon());
   }
 
   #endSession(session: Session, reason: string): void {
     session.ended = true;
+    session.cancelTimer();
     session.streams.close(reason);
     if (this.#session === session) this.#session = null;
   }
@@ -276,6 +273,7 @@ export class NetworkChannel implements AgentChannel {
 
   #welcomed(session: Session, message: Extract<ServerMessage, { kind: 'welcome' }>): void {
     session.welcomed = true;
+    session.cancelTimer();
     session.heardMs = this.#options.host.clock.bootMs();
     this.#heartbeatMs = message.heartbeatMs;
     this.#rejoinWithinMs = message.rejoinWithinMs;
@@ -300,7 +298,7 @@ export class NetworkChannel implements AgentChannel {
     this.#heartbeats += 1;
     session.sentMs.set(this.#heartbeats, nowMs);
     this.#say(session, { kind: 'heartbeat', seq: this.#heartbeats });
-    host.timers.after(this.#heartbeatMs, () => this.#beat(session));
+    session.cancelTimer = host.timers.after(this.#heartbeatMs, () => this.#beat(session));
   }
 
   #tell(news: OrderNews | Extract<ServerMessage, { kind: 'orders' }>): void {
@@ -360,6 +358,26 @@ export class NetworkChannel implements AgentChannel {
   #say(session: Session, message: AgentMessage): void {
     session.link.sendText(JSON.stringify(message));
   }
+}
+
+/** Into reports that each fit into a frame: what is not of events goes with the first. */
+function splitReport({ events, released, ...rest }: Report): readonly Report[] {
+  const parts: Report[] = [];
+  let part: NodeReport['events'][number][] = [];
+  let sizeBytes = 0;
+  for (const event of events) {
+    const eventBytes = JSON.stringify(event).length;
+    if (part.length === mostEventsPerReport || (part.length > 0 && sizeBytes + eventBytes > longestFrameBytes)) {
+      parts.push({ events: part, released: [] });
+      [part, sizeBytes] = [[], 0];
+    }
+    part.push(event);
+    sizeBytes += eventBytes;
+  }
+  for (let at = 0; at === 0 || at < released.length; at += mostEventsPerReport) {
+    parts.push({ events: at === 0 ? part : [], released: released.slice(at, at + mostEventsPerReport) });
+  }
+  return parts.map((one, position) => (position === 0 ? { ...one, ...rest } : one));
 }
 
 /** Refusals that pass by themselves: the agent comes again. */
