@@ -124,6 +124,10 @@ describe('what may be asked', () => {
       const hides = kind !== 'ApplyService' && (of === 'job' || of === 'service' || of === 'project');
       const code = kind === 'RevokeToken' || hides || kind === 'ApplyService' ? 'NOT_FOUND' : 'FORBIDDEN';
       expect(refusal?.code).toBe(code);
+      if (!hides) return;
+      // Word for word as where there is nothing at all.
+      const nothing = new AccessScenario();
+      expect(authorize(nothing.state, nothing.user('ada'), samples[kind], 0)).toEqual(refusal);
     },
   );
 

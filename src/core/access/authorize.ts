@@ -112,8 +112,12 @@ function authorizeUser(state: State, asking: Asking, permission: Permission, com
       return needRole(state, asking, project, permission.role);
     }
     case 'job': {
-      const job = 'job' in command ? state.jobs.get(command.job) : undefined;
-      if (job === undefined) return null;
+      const id = 'job' in command ? command.job : '';
+      const job = state.jobs.get(id);
+      // What one may not see and what is not there are told in the same words.
+      if (job === undefined || !mayRead(state, actor, job.project)) {
+        return refuse('NOT_FOUND', `no job ${id} is alive`);
+      }
       return needOverWork(state, asking.actor, { ...job, what: `job ${job.id}` }, permission);
     }
     case 'service':
@@ -135,9 +139,11 @@ function authorizeService(
     if (wrong !== null) return wrong;
   }
   const service = state.services.get(name);
-  if (service === undefined) return null;
-  if (isApply && !mayRead(state, asking.actor, service.project)) {
-    return forbidden(`another project has a service ${JSON.stringify(name)} already`, 'give it another name');
+  if (service === undefined && isApply) return null;
+  if (service === undefined || !mayRead(state, asking.actor, service.project)) {
+    return isApply
+      ? forbidden(`another project has a service ${JSON.stringify(name)} already`, 'give it another name')
+      : refuse('NOT_FOUND', `there is no service ${JSON.stringify(name)}`);
   }
   return needOverWork(state, asking.actor, { ...service, what: `service ${name}` }, permission);
 }
