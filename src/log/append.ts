@@ -1,9 +1,9 @@
 import { readBatch, type StoredBatch, sealBatch } from './batch.ts';
 import type { AppendRequest, AppendResult, AppendView, Batch, Draft, Lease, LoggedFact } from './fact-log.ts';
 import { raiseFormat } from './formats.ts';
+import { grantLeases } from './leases.ts';
 import { advanceLogTime, isOutage, type TimeAnchor } from './log-time.ts';
 import { plainJson } from './plain-json.ts';
-import { grantLeases } from './leases.ts';
 import { randomId } from './random-id.ts';
 import { readTail } from './read.ts';
 import { decodeFact, type LogSession, writeTo } from './session.ts';

@@ -30,6 +30,58 @@ export function testLeasesAndTime({ store }: Given): void {
     });
   });
 
+  it('puts many leases with one write, whoever held them, and says when their holders were heard [I14]', async () => {
+    const log = await store().open();
+    await log.renewLease({ name: 'b', holder: 'old', forMs: 30_000 });
+    const startMs = log.nowMs();
+    store().clock.bootMs += 1000;
+    await log.renewLeases([
+      { name: 'a', holder: 'x', forMs: 300_000, heard: false },
+      { name: 'b', holder: 'new', forMs: 30_000, heard: true },
+    ]);
+    const nowMs = startMs + 1000;
+    expect(await log.readLeases()).toEqual([
+      { name: 'a', holder: 'x', epoch: 1, untilMs: nowMs + 300_000, heardAtMs: null },
+      { name: 'b', holder: 'new', epoch: 2, untilMs: nowMs + 30_000, heardAtMs: nowMs },
+    ]);
+    await log.renewLeases([{ name: 'b', holder: 'new', forMs: 300_000, heard: false }]);
+    expect((await log.readLeases())[1]).toMatchObject({ epoch: 2, untilMs: nowMs + 300_000, heardAtMs: nowMs });
+    expect(await log.readAfter(0)).toEqual([]);
+  });
+
+  it('puts leases with the facts of a decision, or with none, and an outage is over with that', async () => {
+    const log = await store().open();
+    await add(log, [noted('a', 1)]);
+    const decide = async (facts: readonly Noted[], until: number | null): Promise<boolean> => {
+      let found = false;
+      await log.append({ afterSeq: 0 }, (view) => {
+        found = view.afterOutage;
+        return { facts, leases: until === null ? [] : [{ name: 'n', holder: 'h', forMs: until, heard: false }] };
+      });
+      return found;
+    };
+    store().clock.bootMs += 61_000;
+    expect(await decide([], null)).toBe(true);
+    expect(await decide([], 300_000)).toBe(true);
+    expect(await log.readLeases()).toMatchObject([{ name: 'n', untilMs: log.nowMs() + 300_000 }]);
+    expect(await decide([], null)).toBe(false);
+    expect(await decide([noted('a', 2)], 5)).toBe(false);
+    expect(await log.readLeases()).toMatchObject([{ name: 'n', untilMs: log.nowMs() + 5 }]);
+  });
+
+  it('notices an outage when many leases are put, too, and keeps it for the next decision', async () => {
+    const log = await store().open();
+    await add(log, [noted('a', 1)]);
+    store().clock.bootMs += 61_000;
+    await log.renewLeases([{ name: 'n', holder: 'h', forMs: 30_000, heard: true }]);
+    let found = false;
+    await log.append({ afterSeq: 0 }, (view) => {
+      found = view.afterOutage;
+      return null;
+    });
+    expect(found).toBe(true);
+  });
+
   it('lets log time advance by boot time alone when the wall clock jumps two years [C28] [I7]', async () => {
     const log = await store().open();
     const before = await add(log, [noted('a', 1)]);

@@ -16,7 +16,11 @@ export interface LeaseTimes {
 export const leaseTimes: LeaseTimes = { heartbeatMs: 5000, leaseMs: 30_000, graceMs: 90_000, afterOutageMs: 300_000 };
 
 /** What a decision knows of leases where there are none. */
-export const withoutLeases = { leases: new Map<string, number>(), leaseTimes, afterOutage: false } as const;
+export const withoutLeases: {
+  readonly leases: ReadonlyMap<string, number>;
+  readonly leaseTimes: LeaseTimes;
+  readonly afterOutage: boolean;
+} = { leases: new Map(), leaseTimes, afterOutage: false };
 
 /** The name under which the log keeps a node's lease, beside the leases of roles. */
 export function leaseName(node: string): string {

@@ -57,6 +57,12 @@ const cases: { readonly [Reason in WaitReason]: () => [Scenario, string, string]
     at.task(id).step = 'claimed';
     return [at, id, 'placed on node n1, which is not connected'];
   },
+  'node-lost': () => {
+    const at = scenario(['n1', {}, { leased: true }]);
+    const id = at.submit({ onNodeLoss: 'wait' });
+    at.silence(120_000);
+    return [at, id, `node n1 is lost, and it waits for it (yard retry ${id} does not)`];
+  },
   draining: () => {
     const at = scenario(['n1']);
     at.do({ kind: 'DrainNode', node: 'n1', reason: 'new disk', by: 'ada', deadlineMs: null });
