@@ -78,6 +78,13 @@ const cases: { readonly [Reason in WaitReason]: () => [Scenario, string, string]
     const id = at.submit({}, { env: { HF_TOKEN: { secret: 'hf' } } });
     return [at, id, 'needs secret hf, which no ready node can open: yard secrets set hf'];
   },
+  quota: () => {
+    const at = scenario(['n1']);
+    at.do({ kind: 'CreateProject', project: 'ml', quota: { cores: 3 }, by: 'ada' });
+    at.submit({ resources: { cpus: 2 } }, {}, { project: 'ml' });
+    const id = at.submit({ resources: { cpus: 2 } }, {}, { project: 'ml' });
+    return [at, id, 'needs 2 cores, project ml uses 2 of 3 cores'];
+  },
   spread: () => {
     const at = new ServiceScenario(['n1', 0]);
     at.apply({ replicas: 2, spread: 'strict' });
