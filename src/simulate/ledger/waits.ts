@@ -1,3 +1,4 @@
+import type { Job } from '../../core/job/job.ts';
 import type { Settings } from '../../core/profile/settings.ts';
 import { whyWaiting } from '../../core/placement/waiting.ts';
 import type { WaitReason, Waiting } from '../../core/reason.ts';
@@ -58,10 +59,10 @@ export class Waits {
   /** Asks why, where that is not known or was long ago. */
   explain(state: State): void {
     for (const queue of this.#waiting) {
-      if (this.#isFresh(queue)) continue;
-      this.#count(queue);
       const [first = ''] = queue.jobs.keys();
       const job = state.jobs.get(first);
+      if (this.#isFresh(queue, job)) continue;
+      this.#count(queue);
       queue.why = job === undefined ? null : whyWaiting(state, job, this.#nowMs);
       queue.askedMs = this.#nowMs;
     }
@@ -87,9 +88,11 @@ export class Waits {
   }
 
   /** What is said of the nodes changes slowly and costs a look at all of them; whatever else is said, neither. */
-  #isFresh({ why, askedMs }: Queue): boolean {
-    const isOfNodes = why !== null && ofNodes.has(why.reason);
-    return isOfNodes && this.#nowMs - askedMs < Math.max(askAgainMs, this.#nowMs / 200);
+  #isFresh({ why, askedMs }: Queue, first: Job | undefined): boolean {
+    if (why === null || !ofNodes.has(why.reason)) return false;
+    const most = first?.settings.array?.maxRunning ?? null;
+    if (first !== undefined && most !== null && first.live >= most) return false;
+    return this.#nowMs - askedMs < Math.max(askAgainMs, this.#nowMs / 200);
   }
 
   #open(key: string, name: string): Queue {
