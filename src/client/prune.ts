@@ -36,18 +36,28 @@ async function seqAt({ plane }: Embedded, beforeMs: number): Promise<number> {
   }
 }
 
-async function pruneAttempts({ home, host, plane }: Embedded): Promise<number> {
+async function pruneAttempts(embedded: Embedded): Promise<number> {
+  const { home, host, plane } = embedded;
   let removed = 0;
-  for (const node of (await host.files.list(`${home}/nodes`)) ?? []) {
-    const shelf = `${home}/nodes/${node.name}/ended`;
-    for (const { name } of (await host.files.list(shelf)) ?? []) {
-      const job = parseTaskKey(name)?.job ?? '';
-      if (plane.state.jobs.has(job) || (await plane.log.archived(job)) !== null) continue;
-      await host.files.remove(`${shelf}/${name}`);
-      removed += 1;
+  for (const { name: node } of (await host.files.list(`${home}/nodes`)) ?? []) {
+    for (const shelf of await shelvesOf(embedded, node)) {
+      for (const { name } of (await host.files.list(shelf)) ?? []) {
+        const job = parseTaskKey(name)?.job ?? '';
+        if (plane.state.jobs.has(job) || (await plane.log.archived(job)) !== null) continue;
+        await host.files.remove(`${shelf}/${name}`);
+        removed += 1;
+      }
     }
   }
   return removed;
+}
+
+/** Of a node that is elsewhere there are only logs here, all in one place; those of a node here the agent puts aside. */
+async function shelvesOf({ home, host, plane }: Embedded, node: string): Promise<readonly string[]> {
+  const directory = `${home}/nodes/${node}`;
+  const isHere = (await host.files.stat(`${directory}/lock.db`)) !== null;
+  const isElsewhere = plane.state.nodes.get(node)?.leased ?? !isHere;
+  return isElsewhere && !isHere ? [`${directory}/attempts`, `${directory}/ended`] : [`${directory}/ended`];
 }
 
 async function pruneBlobs({ plane, store }: Embedded): Promise<{ removed: readonly string[]; freedBytes: number }> {

@@ -50,12 +50,13 @@ export class Streams {
     this.#onOpen = onOpen;
   }
 
-  /** Null when there are too many. */
+  /** Null when there are too many. `listen` sends nothing yet. */
   open(purpose: string, listen: (stream: StreamEnd) => StreamListener): StreamEnd | null {
     if (this.#open.size >= mostStreams) return null;
     const id = this.#next++;
+    const stream = this.#add(id, listen);
     this.#send(id, 'open', new TextEncoder().encode(purpose));
-    return this.#add(id, listen);
+    return stream;
   }
 
   /** Takes a binary frame; false when it is none. */
