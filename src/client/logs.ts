@@ -14,8 +14,8 @@ export interface PlacedChunk extends LogChunk {
   readonly places: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
-/** Longest time that something written stays unseen, where the file system tells nothing. */
-const lookMs = 100;
+/** Longest time that a log stays unseen that was not there before, and something written where the file system tells nothing. */
+const lookMs = { absent: 100, watched: 500 } as const;
 
 /**
  * The output of a job's tasks as it was written, and with `follow` as it is written, to the end of the job.
@@ -50,8 +50,10 @@ export async function* followLogs(
       // Read before the logs are: what ends after this is read once more.
       const isOver = job.outcome !== null;
       let grew = false;
+      let absent = false;
       for (const { key, node } of wanted(job, reference.part, options)) {
         const log = await openLog(reading, key, () => attemptDirectory(embedded, node, key));
+        absent ||= log === null;
         if (log === null) continue;
         for await (const chunk of log.readNew()) {
           grew = true;
@@ -63,7 +65,7 @@ export async function* followLogs(
         return;
       }
       if (grew) continue;
-      cancelLook = host.timers.after(lookMs, () => box.ring());
+      cancelLook = host.timers.after(absent ? lookMs.absent : lookMs.watched, () => box.ring());
       await box.wait();
       cancelLook();
     }

@@ -5,12 +5,19 @@ import type { SentEvent } from './handler.ts';
 import { refused } from './http-refusal.ts';
 
 /** Events, each with its number as id. `1240/1233` says as well where its batch begins, so that it is found at once. */
-export async function* streamEvents(
+export function streamEvents(
   embedded: Embedded,
   filter: EventFilter,
   lastEventId: string | null,
 ): AsyncGenerator<SentEvent<EventView>> {
-  const after = lastEventId === null ? null : readPlace(lastEventId);
+  return placed(embedded, filter, lastEventId === null ? null : readPlace(lastEventId));
+}
+
+async function* placed(
+  embedded: Embedded,
+  filter: EventFilter,
+  after: EventPlace | null,
+): AsyncGenerator<SentEvent<EventView>> {
   for await (const { view, place } of followPlacedEvents(embedded, filter, after)) {
     yield { id: `${place.seq}/${place.batchAfter}`, data: view };
   }

@@ -1,7 +1,7 @@
 import type { LogOptions } from '../client/api.ts';
 import type { Embedded } from '../client/embedded.ts';
 import { followLogs, type PlacedChunk } from '../client/logs.ts';
-import { followServiceLogs } from '../client/service-logs.ts';
+import { followServiceLogs, type ReplicaPlaces } from '../client/service-logs.ts';
 import type { TaskKey } from '../core/job/job.ts';
 import type { SentEvent } from './handler.ts';
 import { readLogPlaces, writeLogPlaces } from './log-places.ts';
@@ -17,7 +17,7 @@ export interface SentPiece {
 }
 
 /** Each piece with an id that says how far every log has been read, so that nothing is lost or comes twice. */
-export async function* streamJobLogs(
+export function streamJobLogs(
   embedded: Embedded,
   reference: { readonly id: string; readonly part: number | null },
   options: LogOptions,
@@ -25,20 +25,35 @@ export async function* streamJobLogs(
 ): AsyncGenerator<SentEvent<SentPiece>> {
   const resumed = lastEventId === null ? null : readLogPlaces(lastEventId);
   const own = resumed === null ? null : (resumed.get(reference.id) ?? new Map());
-  for await (const chunk of followLogs(embedded, reference, options, own)) {
+  return sentOfJob(reference, followLogs(embedded, reference, options, own));
+}
+
+async function* sentOfJob(
+  reference: { readonly id: string },
+  chunks: AsyncIterable<PlacedChunk>,
+): AsyncGenerator<SentEvent<SentPiece>> {
+  for await (const chunk of chunks) {
     if (chunk.bytes.length > 0)
       yield { id: writeLogPlaces(new Map([[reference.id, chunk.places]])), data: sent(chunk) };
   }
 }
 
 /** The same of all replicas of a service. */
-export async function* streamServiceLogs(
+export function streamServiceLogs(
   embedded: Embedded,
   name: string,
   options: LogOptions,
   lastEventId: string | null,
 ): AsyncGenerator<SentEvent<SentPiece>> {
-  const resumed = lastEventId === null ? null : readLogPlaces(lastEventId);
+  return sentOfService(embedded, name, options, lastEventId === null ? null : readLogPlaces(lastEventId));
+}
+
+async function* sentOfService(
+  embedded: Embedded,
+  name: string,
+  options: LogOptions,
+  resumed: ReplicaPlaces | null,
+): AsyncGenerator<SentEvent<SentPiece>> {
   const delivered = new Map(resumed);
   for await (const chunk of followServiceLogs(embedded, name, options, resumed)) {
     if (chunk.bytes.length === 0) continue;

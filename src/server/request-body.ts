@@ -38,17 +38,19 @@ async function readText(request: IncomingMessage, waitMs: number): Promise<strin
   if (Number(request.headers['content-length'] ?? 0) > largestDocumentBytes) throw tooLarge(largestDocumentBytes);
   const parts: Buffer[] = [];
   let sizeBytes = 0;
-  const late = setTimeout(() => request.destroy(timedOut(waitMs)), waitMs);
+  const late = alarm(waitMs);
   try {
-    for await (const part of request as AsyncIterable<Buffer>) {
-      sizeBytes += part.length;
+    const iterator: AsyncIterator<Buffer> = request[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await Promise.race([iterator.next(), late.rings]);
+      if (next.done === true) return decodeUtf8(Buffer.concat(parts));
+      sizeBytes += next.value.length;
       if (sizeBytes > largestDocumentBytes) throw tooLarge(largestDocumentBytes);
-      parts.push(part);
+      parts.push(next.value);
     }
   } finally {
-    clearTimeout(late);
+    late.cancel();
   }
-  return decodeUtf8(Buffer.concat(parts));
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
@@ -76,24 +78,29 @@ function limitBytes(request: IncomingMessage, mostBytes: number, waitMs: number)
 
 async function* bytesWithin(request: IncomingMessage, mostBytes: number, waitMs: number): AsyncGenerator<Buffer> {
   let sizeBytes = 0;
-  let late = setTimeout(() => request.destroy(timedOut(waitMs)), waitMs);
-  try {
-    for await (const part of request as AsyncIterable<Buffer>) {
-      clearTimeout(late);
-      sizeBytes += part.length;
-      if (sizeBytes > mostBytes) throw tooLarge(mostBytes);
-      yield part;
-      late = setTimeout(() => request.destroy(timedOut(waitMs)), waitMs);
-    }
-  } finally {
-    clearTimeout(late);
+  const iterator: AsyncIterator<Buffer> = request[Symbol.asyncIterator]();
+  for (;;) {
+    const late = alarm(waitMs);
+    const next = await Promise.race([iterator.next(), late.rings]).finally(late.cancel);
+    if (next.done === true) return;
+    sizeBytes += next.value.length;
+    if (sizeBytes > mostBytes) throw tooLarge(mostBytes);
+    yield next.value;
   }
+}
+
+/** Fails after `waitMs` unless it is cancelled: what is waited for is left as it is, so that the failure can be answered. */
+function alarm(waitMs: number): { readonly rings: Promise<never>; readonly cancel: () => void } {
+  let cancel = (): void => {};
+  const rings = new Promise<never>((_resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(refused('TIMED_OUT', `the body did not arrive within ${waitMs / 1000} s`));
+    }, waitMs);
+    cancel = () => clearTimeout(timer);
+  });
+  return { rings, cancel };
 }
 
 function tooLarge(mostBytes: number): Error {
   return refused('TOO_LARGE', `the body is larger than ${mostBytes} bytes`);
-}
-
-function timedOut(waitMs: number): Error {
-  return refused('TIMED_OUT', `the body did not arrive within ${waitMs / 1000} s`);
 }

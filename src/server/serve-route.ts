@@ -1,4 +1,4 @@
-import type { EventEmitter } from 'node:events';
+import { type EventEmitter, setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
@@ -141,6 +141,8 @@ export function endingOf(
   stopping: AbortSignal,
 ): { readonly signal: AbortSignal; forget(): void } {
   const controller = new AbortController();
+  // Each log of a stream listens to it.
+  setMaxListeners(0, controller.signal);
   const end = (): void => controller.abort();
   connection.once('close', end);
   stopping.addEventListener('abort', end);

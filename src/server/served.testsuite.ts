@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { createStreamReader, type StreamEvent } from '../wire/http/event-stream.ts';
 import { Server, type StartOptions } from './server.ts';
 
 /** A server of its own for one test file, and a plain way to ask it. */
@@ -96,4 +98,25 @@ async function ask(server: Server, options: RequestOptions, how: Ask = {}): Prom
     text,
     json: isJson ? JSON.parse(text) : null,
   };
+}
+
+/** Sends these very bytes over a connection of their own, and reads until the server ends it. */
+export function sendRaw(server: Server, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port: server.port, rejectUnauthorized: false });
+    let text = '';
+    socket.on('data', (part) => {
+      text += String(part);
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(text));
+    socket.write(bytes);
+  });
+}
+
+/** The events of an open stream as they come; `end` hangs up. */
+export async function* eventsOf(answer: IncomingMessage): AsyncGenerator<StreamEvent> {
+  const read = createStreamReader();
+  const decoder = new TextDecoder();
+  for await (const part of answer as AsyncIterable<Buffer>) yield* read(decoder.decode(part, { stream: true }));
 }

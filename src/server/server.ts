@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Server as HttpsServer } from 'node:https';
 import { type DestinationStream, pino } from 'pino';
 import { type OpenEmbedded, openEmbedded } from '../client/open-embedded.ts';
@@ -89,6 +90,8 @@ async function startOn(opened: OpenEmbedded, settings: ServerSettings, log: Dest
     throw refused('WRONG_STATE', `another server runs on ${home} already`, { hint: 'end it, or name another --home' });
   }
   const stopping = new AbortController();
+  // Every request listens to it.
+  setMaxListeners(0, stopping.signal);
   const leases = new LeaseKeeper(embedded.plane, host, embedded.onFault);
   const parts = makeParts(opened, { settings, log, certificate, leases, stopping: stopping.signal });
   const https = createListener(parts, createApp(parts), certificate);

@@ -30,8 +30,9 @@ export async function whoAsks(server: ServerParts, request: IncomingMessage, acc
   if (access === 'public') return nobody;
   const presented = readPresented(request.headers.authorization);
   const keys = guessKeys(request, presented);
+  const digest = server.embedded.host.digests.sha256(new TextEncoder().encode(request.headers.authorization ?? ''));
   const seconds = server.guesses.blockedForSeconds(keys);
-  if (seconds !== null) throw new TooManyGuesses(seconds);
+  if (seconds !== null && !server.guesses.isKnownGood(digest)) throw new TooManyGuesses(seconds);
   if (presented === null) {
     throw refused('UNAUTHORIZED', 'there is no token in this request', {
       hint: 'send it as the header Authorization: Bearer …; yard login keeps one',
@@ -45,8 +46,10 @@ export async function whoAsks(server: ServerParts, request: IncomingMessage, acc
   }
   if (presented.kind === 'identity') return signsIn(server, presented.text, keys);
   const verified = await verifyNow(server, presented);
-  if (verified.kind === 'join') return nobody;
-  if (verified.kind !== 'nobody') return verified;
+  if (verified.kind !== 'nobody') {
+    server.guesses.wasGood(digest);
+    return verified.kind === 'join' ? nobody : verified;
+  }
   server.guesses.failed(keys);
   if (verified.meant !== null) {
     const attempt = { who: verified.meant, action: 'sign-in', subject: null, code: 'UNAUTHORIZED' } as const;
