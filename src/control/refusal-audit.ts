@@ -71,6 +71,9 @@ export function whoOf(actor: Principal): string {
   return `${actor.kind} ${actor.name}`;
 }
 
+/** What a command may be about, by the keys that commands have for it; the first that it has. */
+const subjects = ['job', 'service', 'node', 'project', 'user', 'token'] as const;
+
 function subjectOf(command: Command): string | null {
   switch (command.kind) {
     case 'NodeReport':
@@ -79,8 +82,9 @@ function subjectOf(command: Command): string | null {
     case 'SubmitJob':
       return command.spec.name;
     default: {
-      const named = command as { job?: string; service?: string; node?: string; project?: string; token?: string };
-      return named.job ?? named.service ?? named.node ?? named.project ?? named.token ?? null;
+      const named: Readonly<Record<string, unknown>> = { ...command };
+      const found = subjects.map((key) => named[key]).find((one) => typeof one === 'string');
+      return typeof found === 'string' ? found : null;
     }
   }
 }

@@ -29,7 +29,7 @@ export function describeAccess(fact: AccessFact): string {
 function limits(fact: Extract<AccessFact, { kind: 'ProjectCreated' | 'ProjectChanged' }>): string {
   const set = Object.entries(fact.quota).filter(([, value]) => value !== null);
   const quota =
-    set.length === 0 ? 'without limits' : `at most ${set.map(([key, value]) => `${value} ${key}`).join(', ')}`;
+    set.length === 0 ? 'without limits' : `limited to ${set.map(([key, value]) => `${key}=${value}`).join(', ')}`;
   return `, ${quota}${fact.everyone === null ? '' : `, everyone is ${fact.everyone}`}`;
 }
 
