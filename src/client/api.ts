@@ -177,7 +177,10 @@ export interface JobHandle {
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   /** Ends a job that no node can ever run. */
   failUnschedulable(message: string): Promise<void>;
-  /** A new job with the same spec and bytes; with `failed`, only the failed indices of an array. */
+  /**
+   * A new job with the same spec and bytes; with `failed`, only the failed indices of an array. Of one that waits for its
+   * lost node, the next attempt: the same job.
+   */
   retry(options?: { readonly failed?: boolean }): Promise<JobHandle>;
   /** Lands outputs under `to` and says what was landed; of a live job what there is so far. */
   land(options: { readonly to: string; readonly paths?: readonly string[] }): Promise<readonly LandedOutput[]>;

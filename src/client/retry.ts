@@ -1,12 +1,15 @@
 import { type Job, jobState } from '../core/job/job.ts';
 import { isSuccess } from '../core/reason.ts';
-import { refuse } from '../core/refusal.ts';
+import { isRefusal, refuse } from '../core/refusal.ts';
 import type { Embedded } from './embedded.ts';
 import { loadJob } from './find-job.ts';
 import { RefusalError } from './refusal-error.ts';
 import { submissionOf, submit } from './submit.ts';
 
-/** A new job with the spec and the bytes of an ended one; with `failed`, of its failed indices only. Returns the id. */
+/**
+ * A new job with the spec and the bytes of an ended one; with `failed`, of its failed indices only. Of one that waits for
+ * its lost node, the next attempt. Returns the id.
+ */
 export async function retry(
   embedded: Embedded,
   reference: { id: string; part: number | null },
@@ -15,10 +18,8 @@ export async function retry(
   const job = await loadJob(embedded, reference.id);
   if (job === null) throw new RefusalError(refuse('NOT_FOUND', `there is no job ${reference.id}`));
   if (job.outcome === null) {
-    const hint = `wait for its end, or stop it: yard stop ${job.id}`;
-    throw new RefusalError(
-      refuse('WRONG_STATE', `${job.id} is ${jobState(job)}: only an ended job can be run again`, { hint }),
-    );
+    await retryLive(embedded, job, reference.part);
+    return job.id;
   }
   const indices = indicesFor(job, reference.part, options.failed === true);
   return submit(embedded, await submissionOf(embedded, job.id), {
@@ -27,6 +28,17 @@ export async function retry(
     project: job.project,
     ...(indices === null ? {} : { indices }),
   });
+}
+
+async function retryLive(embedded: Embedded, job: Job, part: number | null): Promise<void> {
+  const command = { kind: 'RetryTask', job: job.id, index: part, by: embedded.actor.name } as const;
+  const answer = await embedded.plane.execute(command, { actor: embedded.actor });
+  if (!isRefusal(answer)) return;
+  if (answer.code !== 'WRONG_STATE') throw new RefusalError(answer);
+  const hint = `wait for its end, or stop it: yard stop ${job.id}`;
+  throw new RefusalError(
+    refuse('WRONG_STATE', `${job.id} is ${jobState(job)}: only an ended job can be run again`, { hint }),
+  );
 }
 
 function indicesFor(job: Job, part: number | null, failedOnly: boolean): readonly number[] | null {

@@ -1,3 +1,4 @@
+import { drainDueMs } from '../core/node/drain.ts';
 import { nextServiceDueMs } from '../core/service/follow.ts';
 import type { State } from '../core/state.ts';
 import { sleep } from '../host/clock.ts';
@@ -36,6 +37,10 @@ export function nextDueMs(state: State, seenMs: number): number | null {
         if (element?.kind === 'pending' && element.notBeforeMs > seenMs) due.push(element.notBeforeMs);
       }
     }
+  }
+  for (const node of state.nodes.values()) {
+    const dueMs = drainDueMs(state, node);
+    if (dueMs !== null && dueMs > seenMs) due.push(dueMs);
   }
   for (const service of state.services.values()) {
     const dueMs = nextServiceDueMs(service, seenMs);

@@ -13,8 +13,11 @@ export const nodeCommands: readonly CommandDefinition[] = [
   {
     words: 'nodes drain',
     args: '<id>',
-    summary: 'no new work for it; what runs goes on',
-    options: [option('--reason <text>', 'why')],
+    summary: 'no new work for it; what runs goes on, until a deadline if there is one',
+    options: [
+      option('--reason <text>', 'why'),
+      option('--deadline <duration>', 'move services elsewhere now, and stop what is left by then'),
+    ],
     load: () => import('../commands/nodes-drain.ts'),
   },
   {
@@ -27,7 +30,7 @@ export const nodeCommands: readonly CommandDefinition[] = [
   {
     words: 'nodes rm',
     args: '<id>',
-    summary: 'forget a node that is gone',
+    summary: 'forget a node that is gone; of a silent one, say that it is lost',
     options: [],
     load: () => import('../commands/nodes-rm.ts'),
   },
