@@ -7,6 +7,7 @@ export { actions, permissions } from '../src/core/access/permissions.ts';
 export { roleMeanings } from '../src/core/access/principal.ts';
 export { factKinds } from '../src/core/fact.ts';
 export { jobMoves, transitions } from '../src/core/job/lifecycle.ts';
+export { nodeStates } from '../src/core/node/view.ts';
 export { builtInSettings, settingKeys } from '../src/core/profile/settings.ts';
 export { endReasons, waitReasons } from '../src/core/reason.ts';
 export { refusals } from '../src/core/refusal.ts';

@@ -55,6 +55,7 @@ function renderTables(sources) {
     endReasons: table(['reason', 'meaning'], pairs(endReasons)),
     waitReasons: table(['reason', 'meaning'], pairs(waitReasons)),
     jobMoves: moveTable(jobMoves),
+    nodeStates: table(['state', 'meaning'], pairs(sources.nodeStates)),
     serviceStates: table(['state', 'meaning'], pairs(serviceStates)),
     rolloutMoves: moveTable(rolloutMoves),
     transitions: table(['event', 'is news at', 'leads to', 'decides the outcome'], transitionRows(transitions)),

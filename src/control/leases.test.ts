@@ -2,10 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import type { NodeReport } from '../core/command.ts';
 import { type Fact, factKinds } from '../core/fact.ts';
-import type { TaskEvent } from '../core/job/facts.ts';
-import { exited, joining, submission } from '../core/scenario.testsuite.ts';
+import { joining, submission } from '../core/scenario.testsuite.ts';
 import type { Host } from '../host/host.ts';
 import { createNodeHost } from '../host/node/node-host.ts';
 import { createNodeProcesses } from '../host/node/processes.ts';
@@ -13,7 +11,6 @@ import { plainFormats } from '../log/formats.ts';
 import { createMemoryStore, openMemoryLog } from '../log/memory.ts';
 import { ControlPlane } from './control-plane.ts';
 import { LeaseKeeper } from './leases.ts';
-import { reportKey } from './report-key.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'runyard-leases-'));
 const processes = createNodeProcesses({ directory: `${directory}/shim` });
@@ -222,25 +219,5 @@ describe('leases of nodes', () => {
     ]);
     await lab.pass(200_000);
     expect(presence(plane, 'n1')).toBe('up');
-  });
-});
-
-describe('a report that comes again', () => {
-  it('has one effect and one answer, however late it comes [R4.29] [I3]', async () => {
-    const { plane } = await serving('n1');
-    await plane.execute(submission('a-222222'));
-    const key = { job: 'a-222222', index: 0, rank: 0, attempt: 1 };
-    const report = (event: TaskEvent): NodeReport => {
-      return { kind: 'NodeReport', node: 'n1', instance: 'n1-i', events: [{ ...key, ...event }], released: [] };
-    };
-    const ready = report({ kind: 'ReadinessChanged', ready: true, reason: null });
-    const unready = report({ kind: 'ReadinessChanged', ready: false, reason: '503' });
-    const send = (command: NodeReport, seq: number) =>
-      plane.execute(command, { idempotencyKey: reportKey({ node: 'n1', instance: 'n1-i', seq }) });
-    const first = await send(ready, 1);
-    await send(unready, 2);
-    expect(await send(ready, 1)).toEqual(first);
-    expect(plane.state.jobs.get('a-222222')?.elements.get(0)?.tasks[0]?.ready).toBe(false);
-    expect(await send(report(exited(0)), 2)).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
   });
 });

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import type { Gpu } from '../../core/node/node.ts';
+import { nodeStates } from '../../core/node/view.ts';
 import { isoTime, outputView, taskKey, waiting } from './job-views.ts';
+import { keysOf } from './keys-of.ts';
 
 /** The rest of what the API answers with. */
 
@@ -9,11 +11,9 @@ const text = z.string();
 
 const gpu = z.object({ uuid: text, index: count, name: text, memoryMiB: count }) satisfies z.ZodType<Gpu>;
 
-export const nodeStates = ['READY', 'DRAINING', 'DRAINED', 'SUSPECT', 'LOST', 'DOWN'] as const;
-
 export const nodeView = z.object({
   id: text,
-  state: z.enum(nodeStates),
+  state: z.enum(keysOf<keyof typeof nodeStates>(nodeStates)),
   reason: text.nullable(),
   leased: z.boolean(),
   drainDeadlineAt: isoTime.nullable(),
