@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const bundle = 'node_modules/.cache/yard-test';
+/** The command as it was bundled. */
+export const yardPath = join(root, bundle, 'yard.js');
 
 /** Bundles the command as it is shipped, once for a whole test file. */
 export function buildYard(): void {
@@ -30,24 +32,30 @@ export interface Running {
 export interface Place {
   readonly home: string;
   readonly directory: string;
+  readonly environment: Readonly<Record<string, string>>;
   readonly start: (...args: readonly string[]) => Running;
   readonly yard: (...args: readonly string[]) => Promise<Ended>;
   readonly remove: () => void;
 }
 
-export function makePlace(): Place {
+export function makePlace(more: Readonly<Record<string, string>> = {}): Place {
   const base = mkdtempSync(join(tmpdir(), 'yard-cli-'));
   const home = join(base, 'home');
   const directory = join(base, 'work');
   mkdirSync(directory);
-  const start = (...args: readonly string[]): Running => {
-    const env = { PATH: process.env.PATH, HOME: base, RUNYARD_HOME: home, CANARY: 'of this shell' };
-    const child = spawn(process.execPath, [join(root, bundle, 'yard.js'), ...args], { cwd: directory, env });
-    return follow(child);
+  const environment = {
+    PATH: process.env.PATH ?? '',
+    HOME: base,
+    RUNYARD_HOME: home,
+    CANARY: 'of this shell',
+    ...more,
   };
+  const start = (...args: readonly string[]): Running =>
+    follow(spawn(process.execPath, [yardPath, ...args], { cwd: directory, env: environment }));
   return {
     home,
     directory,
+    environment,
     start,
     yard: (...args) => {
       const running = start(...args);

@@ -15,9 +15,10 @@ export async function askSilently(
   prompt: (text: string) => void,
   question: string,
 ): Promise<string> {
-  prompt(question);
   input.setEncoding('utf8');
+  // Before the question is seen: whoever answers at once must not be shown what they type.
   input.setRawMode(true);
+  prompt(question);
   try {
     return await readLine(input);
   } finally {
