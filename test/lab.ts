@@ -3,6 +3,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import type { RunyardClient } from '../src/client/api.ts';
+import { Runyard } from '../src/client/runyard.ts';
+import { isServed, startServedLab } from './served-lab.ts';
 
 /** The command as it is shipped. */
 export const yardPath = resolve(import.meta.dirname, '../dist/yard.js');
@@ -39,16 +42,23 @@ export interface Lab {
     args: readonly string[],
     options?: { input?: string; cwd?: string; env?: Record<string, string>; detached?: boolean },
   ): Running;
+  /** The client of the SDK over the same control plane. */
+  client(): Promise<RunyardClient>;
   /** Ends what it started and removes its folders. */
   close(): Promise<void>;
 }
 
-/** A home, a folder, and the shipped command over them. */
+/**
+ * A home, a folder, and the shipped command over them. In served mode (RUNYARD_TEST_MODE) the commands and the nodes of
+ * that home belong to a server, which has a home of its own.
+ */
 export function openLab(): Lab {
   const root = mkdtempSync(join(tmpdir(), 'runyard-lab-'));
   const home = join(root, 'home');
   const folder = mkdtempSync(join(root, 'work-'));
   const started = new Set<Running>();
+  const served = isServed ? startServedLab({ root, home, yardPath }) : null;
+  const prepared = (args: readonly string[]): readonly string[] => served?.prepare(args, folder) ?? args;
   const lab: Lab = {
     home,
     folder,
@@ -56,17 +66,27 @@ export function openLab(): Lab {
     shell(line) {
       const command = [process.execPath, yardPath].map((word) => `'${word}'`).join(' ');
       const script = line.replaceAll(/\byard\b/g, command);
-      return follow(spawn('sh', ['-c', script], { cwd: folder, env: environment(home), stdio: pipes })).finished;
+      return follow(
+        spawn('sh', ['-c', script], { cwd: folder, env: { ...environment(home), ...served?.env }, stdio: pipes }),
+      ).finished;
     },
     start(args, options = {}) {
-      const running = startYard(args, { home, cwd: options.cwd ?? folder, ...options });
+      const running = startYard(prepared(args), {
+        home,
+        cwd: options.cwd ?? folder,
+        ...options,
+        env: { ...served?.env, ...options.env },
+      });
       started.add(running);
       void running.finished.finally(() => started.delete(running));
       return running;
     },
+    client: () =>
+      served === null ? Runyard.open({ home }) : Runyard.connect({ server: served.url, token: served.token, home }),
     async close() {
       for (const running of started) running.child.kill('SIGKILL');
       await Promise.all([...started].map((running) => running.finished));
+      await served?.end();
       await endHome(home);
       rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },

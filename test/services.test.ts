@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Runyard } from '../src/client/runyard.ts';
+import type { RunyardClient } from '../src/client/api.ts';
 import type { ServiceView } from '../src/core/service/view.ts';
 import { type Finished, type Lab, listFolders, markedPids, openLab, type Running, until } from './lab.ts';
 
@@ -41,14 +41,14 @@ rollout = { minReady = "200ms", progressDeadline = "${deadline ?? '30s'}" }
 }
 
 let lab: Lab;
-let yard: Runyard;
+let yard: RunyardClient;
 
 beforeAll(async () => {
   lab = openLab();
   mkdirSync(join(lab.folder, 'web'));
   writeFileSync(join(lab.folder, 'web/server.mjs'), server);
   await lab.yard(['up', '--cpus', '4']);
-  yard = await Runyard.open({ home: lab.home });
+  yard = await lab.client();
 });
 afterAll(async () => {
   await yard.close();

@@ -22,13 +22,16 @@ async function seqNow(): Promise<number> {
 }
 
 describe('what a server answers to what it should not be sent', () => {
-  it('refuses a body above 1 MiB before it is parsed [R4.14]', async () => {
+  it('refuses a body above 1 MiB, or of a submission above 4 MiB, before it is parsed [R4.14]', async () => {
     const before = await seqNow();
-    const body = Buffer.from(`{"submission":{"job":{"name":"a","run":"${'x'.repeat(1024 * 1024)}"}}}`);
+    const body = Buffer.from(`{"submission":{"job":{"name":"a","run":"${'x'.repeat(4 * 1024 * 1024)}"}}}`);
+    const profile = Buffer.from(`{"document":"${'x'.repeat(1024 * 1024)}"}`);
+    const small = await served.ask('PUT', '/v1/profiles', { body: profile, headers: json });
+    expect(small).toMatchObject({ status: 413, json: { error: { code: 'TOO_LARGE' } } });
     const told = await served.ask('POST', '/v1/jobs', { body, headers: json });
     expect(told).toMatchObject({ status: 413, json: { error: { code: 'TOO_LARGE' } } });
     const chunked = head('POST /v1/jobs HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked');
-    const pieces = `${'80000\r\n'}${'{'.repeat(0x80000)}\r\n`.repeat(3);
+    const pieces = `${'80000\r\n'}${'{'.repeat(0x80000)}\r\n`.repeat(9);
     expect(await sendRaw(served.server, `${chunked}${pieces}0\r\n\r\n`)).toMatch(/^HTTP\/1.1 413 .*"TOO_LARGE"/s);
     expect(await seqNow()).toBe(before);
   });

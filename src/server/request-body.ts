@@ -10,7 +10,7 @@ export async function readBody(request: IncomingMessage, route: Route, waitMs: n
   checkEncoding(request);
   if (route.body === undefined) return undefined;
   if (isBytes(route.body)) return limitBytes(request, route.body.mostBytes, waitMs);
-  const text = await readText(request, waitMs);
+  const text = await readText(request, route.mostBodyBytes ?? largestDocumentBytes, waitMs);
   checkTextDepth(text, 'the body');
   return readShape(route.body, guardDocument(parseJson(text), 'the body'), 'body');
 }
@@ -28,14 +28,14 @@ function checkEncoding({ headers }: IncomingMessage): void {
   });
 }
 
-async function readText(request: IncomingMessage, waitMs: number): Promise<string> {
+async function readText(request: IncomingMessage, mostBytes: number, waitMs: number): Promise<string> {
   const type = request.headers['content-type'] ?? '';
   if (!/^application\/json\b/i.test(type)) {
     throw refused('UNSUPPORTED_ENCODING', `the body is of type ${JSON.stringify(type.slice(0, 60))}`, {
       hint: 'send JSON: content-type: application/json',
     });
   }
-  if (Number(request.headers['content-length'] ?? 0) > largestDocumentBytes) throw tooLarge(largestDocumentBytes);
+  if (Number(request.headers['content-length'] ?? 0) > mostBytes) throw tooLarge(mostBytes);
   const parts: Buffer[] = [];
   let sizeBytes = 0;
   const late = alarm(waitMs);
@@ -45,7 +45,7 @@ async function readText(request: IncomingMessage, waitMs: number): Promise<strin
       const next = await Promise.race([iterator.next(), late.rings]);
       if (next.done === true) return decodeUtf8(Buffer.concat(parts));
       sizeBytes += next.value.length;
-      if (sizeBytes > largestDocumentBytes) throw tooLarge(largestDocumentBytes);
+      if (sizeBytes > mostBytes) throw tooLarge(mostBytes);
       parts.push(next.value);
     }
   } finally {

@@ -14,6 +14,8 @@ export interface Route {
   readonly access: Access;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType | Bytes;
+  /** Of a JSON body; 1 MiB unless it says more [R4.14]. */
+  readonly mostBodyBytes?: number;
   readonly answer: Answer;
 }
 

@@ -3,7 +3,7 @@ import { jobView, outputView } from './job-views.ts';
 import * as views from './other-views.ts';
 import type { Route } from './route.ts';
 import { events, json, none, page, paging, queryFlag, queryNumber, socket } from './route-parts.ts';
-import { previewBody, submissionBody } from './submissions.ts';
+import { mostSubmissionBytes, previewBody, submissionBody } from './submissions.ts';
 
 const text = z.string();
 const part = { part: z.exactOptional(queryNumber) };
@@ -43,6 +43,7 @@ export const jobRoutes = {
     summary: 'submit a job',
     access: 'user',
     body: submissionBody,
+    mostBodyBytes: mostSubmissionBytes,
     answer: json(z.object({ id: text })),
   },
   previewJob: {
@@ -51,6 +52,7 @@ export const jobRoutes = {
     summary: 'what a submission would become, and where it would fit',
     access: 'user',
     body: previewBody,
+    mostBodyBytes: mostSubmissionBytes,
     answer: json(views.preview),
   },
   resolveJob: {

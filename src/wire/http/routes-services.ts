@@ -3,7 +3,7 @@ import * as views from './other-views.ts';
 import type { Route } from './route.ts';
 import { events, json, none, queryFlag, queryNumber } from './route-parts.ts';
 import { endpointView, revisionView, serviceView } from './service-views.ts';
-import { applyBody } from './submissions.ts';
+import { applyBody, mostSubmissionBytes } from './submissions.ts';
 
 const text = z.string();
 const applied = z.object({ name: text, revision: z.int(), changed: z.boolean() });
@@ -22,6 +22,7 @@ export const serviceRoutes = {
     summary: 'make a service so; nothing changed answers changed: false',
     access: 'user',
     body: applyBody,
+    mostBodyBytes: mostSubmissionBytes,
     answer: json(applied),
   },
   getService: {
