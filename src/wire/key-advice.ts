@@ -12,6 +12,14 @@ const privileges: ReadonlySet<string> = new Set(
 /** Keys of a profile that only services have. */
 export const serviceKeys: ReadonlySet<string> = new Set(Object.keys(supervisionShape));
 
+const profilePlaces: Readonly<Record<string, readonly string[]>> = {
+  profile: profileKeys,
+  'profile.resources': resourceKeys,
+  'profile.retry': retryKeys,
+  'profile.array': arrayKeys,
+  ...Object.fromEntries(Object.entries(supervisionKeys).map(([key, keys]) => [`profile.${key}`, keys])),
+};
+
 /** Which keys there are at a place. */
 const keysAt: Readonly<Record<string, readonly string[]>> = {
   '': ['job', 'service', 'profile'],
@@ -19,14 +27,11 @@ const keysAt: Readonly<Record<string, readonly string[]>> = {
   'job.workspace': workspaceKeys,
   service: serviceTableKeys,
   'service.workspace': workspaceKeys,
-  profile: profileKeys,
-  'profile.resources': resourceKeys,
-  'profile.retry': retryKeys,
-  'profile.array': arrayKeys,
+  ...profilePlaces,
   nodes: nodesKeys,
   jobs: jobsKeys,
   columns: columnsKeys,
-  ...Object.fromEntries(Object.entries(supervisionKeys).map(([key, keys]) => [`profile.${key}`, keys])),
+  ...Object.fromEntries(Object.entries(profilePlaces).map(([place, keys]) => [`jobs.${place}`, keys])),
 };
 
 /** What to say about a key that does not exist where it stands: why not, and what to write instead. */
