@@ -9,7 +9,7 @@ import type { LeaseGrant } from '../log/fact-log.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { longLeases } from './lease-grants.ts';
 
-const pauseMs = 1000;
+const longestPauseMs = 1000;
 /** A log that nobody has written to for longer was unattended: while leases are kept, that must not be so. */
 const attendMs = 10_000;
 const roleName = 'role/leases';
@@ -43,7 +43,10 @@ export class LeaseKeeper {
     await this.#plane.catchUp();
     const long = longLeases(this.#plane.state.nodes.values(), this.#plane.leaseTimes);
     if (long.length > 0) await this.#plane.log.renewLeases([...long, this.#role()]);
-    this.#lookUntil(signal).catch(this.#onFault);
+    this.#lookUntil(signal).catch((error: unknown) => {
+      // A look that was under way when it was to end finds the log closed.
+      if (!signal.aborted) this.#onFault(error);
+    });
   }
 
   /** A sign of life of the agent that speaks for the node: a heartbeat, or anything else that it sends. Costs nothing. */
@@ -54,8 +57,12 @@ export class LeaseKeeper {
   async #lookUntil(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#look();
-      await sleep(this.#host.timers, pauseMs, signal);
+      await sleep(this.#host.timers, this.#pauseMs, signal);
     }
+  }
+
+  get #pauseMs(): number {
+    return Math.min(longestPauseMs, this.#plane.leaseTimes.heartbeatMs);
   }
 
   async #look(): Promise<void> {
@@ -101,7 +108,8 @@ export class LeaseKeeper {
   /** This process stood still itself: what was sent to it meanwhile is read first. */
   #wasAway(): boolean {
     const nowMs = this.#host.clock.bootMs();
-    const isLate = this.#lookedMs !== null && nowMs - this.#lookedMs > pauseMs + this.#plane.leaseTimes.heartbeatMs;
+    const isLate =
+      this.#lookedMs !== null && nowMs - this.#lookedMs > this.#pauseMs + this.#plane.leaseTimes.leaseMs / 2;
     this.#lookedMs = nowMs;
     return isLate;
   }

@@ -13,13 +13,20 @@ const headerBytes = 64 * 1024;
 const checkMs = 1000;
 const idleMs = 65_000;
 const handshakeMs = 10_000;
+const idleLookMs = 50;
+
+/** A TLS server, and what cuts every connection that it still has. */
+export interface Listener {
+  readonly https: Server;
+  cutAll(): void;
+}
 
 /** The TLS server with its limits, not listening yet. */
 export function createListener(
   server: ServerParts,
   app: ReturnType<typeof createApp>,
   certificate: Certificate,
-): Server {
+): Listener {
   const { limits } = server.settings;
   // The global Request and Response stay as they are: this process may be somebody else's.
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
@@ -47,8 +54,14 @@ export function createListener(
   );
   https.maxConnections = limits.connections;
   limitPerPeer(https, limits.connectionsPerPeer);
-  mountSockets(server, https);
-  return https;
+  const cutSockets = mountSockets(server, https);
+  return {
+    https,
+    cutAll() {
+      https.closeAllConnections();
+      cutSockets();
+    },
+  };
 }
 
 /** One address cannot take all connections [R4.15]. */
@@ -68,6 +81,18 @@ function limitPerPeer(https: Server, most: number): void {
       else open.set(peer, left);
     });
   });
+}
+
+/** Takes no new connection, and resolves when the last one has ended; those that are left after `stopMs` are cut. */
+export async function stopListening({ https, cutAll }: Listener, stopMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => https.close(() => resolve()));
+  // Those that answer a last request are idle a moment later.
+  const idle = setInterval(() => https.closeIdleConnections(), idleLookMs);
+  https.closeIdleConnections();
+  const late = setTimeout(cutAll, stopMs);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(late);
 }
 
 /** Resolves with the port once it listens. */

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import type { Server as HttpsServer } from 'node:https';
 import { type DestinationStream, pino } from 'pino';
 import { type OpenEmbedded, openEmbedded } from '../client/open-embedded.ts';
 import { LeaseKeeper } from '../control/leases.ts';
 import { fireTimers } from '../control/timers.ts';
+import type { LeaseTimes } from '../core/node/lease-times.ts';
 import { takeExclusiveLock } from '../log/exclusive-lock.ts';
 import { firstAdminToken } from './admin-token.ts';
 import { AgentHub } from './agents/agent-hub.ts';
@@ -14,7 +14,7 @@ import { createApp } from './app.ts';
 import { type Certificate, loadCertificate } from './certificate.ts';
 import { createGuessLimits } from './guess-limits.ts';
 import { refused } from './http-refusal.ts';
-import { createListener, listen } from './listen.ts';
+import { createListener, listen, stopListening } from './listen.ts';
 import { createMetrics } from './metrics.ts';
 import { createIdentityVerifier } from './oidc.ts';
 import { createRecentAnswers } from './recent-answers.ts';
@@ -30,6 +30,8 @@ export interface StartOptions extends Partial<Omit<ServerSettings, 'limits'>> {
   readonly log?: DestinationStream;
   /** Told when the server cannot go on. */
   readonly onFault?: (error: unknown) => void;
+  /** How long nodes may be silent; tests shorten it. */
+  readonly leaseTimes?: LeaseTimes;
 }
 
 /** The control plane of a home directory over HTTP. */
@@ -54,10 +56,11 @@ export interface Server {
 export const Server = {
   /** Resolves once it listens. */
   async start(options: StartOptions = {}): Promise<Server> {
-    const { home, onFault } = options;
+    const { home, onFault, leaseTimes } = options;
     const opened = await openEmbedded({
       ...(home === undefined ? {} : { home }),
       ...(onFault === undefined ? {} : { onFault }),
+      ...(leaseTimes === undefined ? {} : { leaseTimes }),
     });
     try {
       return await startOn(opened, settingsOf(options), options.log ?? nowhere);
@@ -94,16 +97,21 @@ async function startOn(opened: OpenEmbedded, settings: ServerSettings, log: Dest
   setMaxListeners(0, stopping.signal);
   const leases = new LeaseKeeper(embedded.plane, host, embedded.onFault);
   const parts = makeParts(opened, { settings, log, certificate, leases, stopping: stopping.signal });
-  const https = createListener(parts, createApp(parts), certificate);
+  const listener = createListener(parts, createApp(parts), certificate);
   // What other processes on this home do is seen as it happens.
   const unsubscribe = embedded.plane.subscribe(() => {});
   await leases.start(stopping.signal);
-  const port = await listen(https, settings.listen);
+  const port = await listen(listener.https, settings.listen).catch((error: unknown) => {
+    stopping.abort();
+    lock.release();
+    throw error;
+  });
   const timers = fireTimers(embedded.plane, host, stopping.signal).catch(embedded.onFault);
   parts.log.info({ url: urlOf(settings, port), fingerprint: certificate.fingerprint }, 'listening');
   const end = async (): Promise<void> => {
+    stopping.abort();
     parts.agents.close();
-    await stop(https, { stopping, stopMs: settings.limits.stopMs });
+    await stopListening(listener, settings.limits.stopMs);
     await timers;
     unsubscribe();
     parts.metrics.close();
@@ -175,13 +183,4 @@ function urlOf({ listen: { host }, publicUrl }: ServerSettings, port: number): s
   if (publicUrl !== null) return publicUrl.replace(/\/+$/, '');
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
   return `https://${name.includes(':') ? `[${name}]` : name}:${port}`;
-}
-
-async function stop(https: HttpsServer, how: { stopping: AbortController; stopMs: number }): Promise<void> {
-  const closed = new Promise<void>((resolve) => https.close(() => resolve()));
-  how.stopping.abort();
-  https.closeIdleConnections();
-  const late = setTimeout(() => https.closeAllConnections(), how.stopMs);
-  await closed;
-  clearTimeout(late);
 }

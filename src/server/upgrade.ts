@@ -16,14 +16,23 @@ const messageBytes = 4 * 1024 * 1024;
 
 type AnySocketHandler = (asked: never) => Promise<void>;
 
-/** Lets a connection become a WebSocket on the routes that are declared so, and on no other [R4.36]. */
-export function mountSockets(server: ServerParts, https: Server): void {
+/**
+ * Lets a connection become a WebSocket on the routes that are declared so, and on no other [R4.36]. Returns what cuts
+ * those that are left.
+ */
+export function mountSockets(server: ServerParts, https: Server): () => void {
+  const left = new Set<Duplex>();
   const acceptor = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: messageBytes });
   https.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     // A connection that breaks here has nobody left to be told.
     socket.on('error', () => socket.destroy());
+    left.add(socket);
+    socket.once('close', () => left.delete(socket));
     void upgrade(server, { acceptor, request, socket, head });
   });
+  return () => {
+    for (const socket of left) socket.destroy();
+  };
 }
 
 interface Upgrading {
