@@ -4,7 +4,7 @@ import { type Clock, sleep, type Timers } from '../../host/clock.ts';
 /** A server that answered before is being restarted, or the network is down for a while. */
 const knownMs = 5 * 60_000;
 /** One that never answered is most likely not there at all. */
-const unknownMs = 3000;
+const unknownMs = 2000;
 const noteAfterMs = 2000;
 const firstPauseMs = 200;
 const longestPauseMs = 5000;
@@ -46,7 +46,7 @@ export function createPatience(
             noted = true;
             onNote(`${error.message}; trying again`);
           }
-          const pauseMs = Math.min(firstPauseMs * 2 ** tries, longestPauseMs);
+          const pauseMs = Math.min(firstPauseMs * 2 ** tries, longestPauseMs, mostMs - elapsedMs);
           tries += 1;
           // Half of it by chance: many clients of a server that comes back must not all ask at once.
           await sleep(timers, Math.max(leastMs, pauseMs * (0.5 + chance.fraction() / 2)), signal);
