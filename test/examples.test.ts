@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { parseSimulationFile } from '../src/simulate/file/simulation-file.ts';
 import { parseJobFile, parseProfileFile, parseServiceFile } from '../src/wire/parse-file.ts';
 
 /** Whatever we show people to write is read by the very code that reads what they write. */
@@ -14,8 +15,14 @@ describe('the examples', () => {
     .flatMap((name) => examples.map((example) => join('examples', example, name)))
     .filter((file) => existsSync(join(root, file)));
 
-  it('are all a job or a service', () => {
-    expect(new Set(files.map((file) => file.split('/')[1]))).toEqual(new Set(examples));
+  it('are all a job or a service, but for those to simulate', () => {
+    expect(new Set([...files.map((file) => file.split('/')[1]), 'simulate'])).toEqual(new Set(examples));
+  });
+
+  it.each(inFolder('examples/simulate', /\.toml$/))('%s can be simulated', async (file) => {
+    const read = (name: string) => Promise.resolve(readFileSync(join(root, 'examples/simulate', name), 'utf8'));
+    const { nodes, work, trace } = await parseSimulationFile(readFileSync(join(root, file), 'utf8'), file, read);
+    expect(nodes.length + work.length + trace.length).toBeGreaterThan(0);
   });
 
   it.each(files)('%s is what its name says, and named as its folder is', async (file) => {
@@ -29,11 +36,15 @@ describe('the documentation', () => {
   const pages = ['README.md', ...inFolder('docs', /\.md$/)];
   const files = pages.flatMap((page) => blocksOf(page).map((text, index) => ({ name: `${page} #${index + 1}`, text })));
 
-  it.each(files)('$name is a job or service file, a part of one, or a profile', async ({ name, text }) => {
-    if (/^\[profile\]\nname = /.test(text)) await parseProfileFile(text, name);
-    else if (/^\[service\]/m.test(text)) await parseServiceFile(completeTable(text, 'service'), name);
-    else await parseJobFile(complete(text), name);
-  });
+  it.each(files)(
+    '$name is a job or service file, a part of one, a profile, or a simulation',
+    async ({ name, text }) => {
+      if (/^\[profile\]\nname = /.test(text)) await parseProfileFile(text, name);
+      else if (/^\[\[|^workload/m.test(text)) await parseSimulationFile(text, name, () => Promise.resolve(''));
+      else if (/^\[service\]/m.test(text)) await parseServiceFile(completeTable(text, 'service'), name);
+      else await parseJobFile(complete(text), name);
+    },
+  );
 });
 
 /** TOML shown on a page. */
