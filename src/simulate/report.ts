@@ -23,11 +23,12 @@ export interface SimulationReport {
   /** Most waiting first. */
   readonly waiting: readonly {
     readonly reason: WaitReason;
+    /** Of the jobs. */
+    readonly name: string;
     /** Hours, summed over all parts that waited. */
     readonly hours: number;
-    /** The sentence that held for most of it, and the name of the jobs that it was about. */
+    /** The sentence that held for most of it. */
     readonly message: string;
-    readonly name: string;
   }[];
   readonly longestWaits: readonly {
     readonly id: string;
@@ -84,7 +85,7 @@ export function makeReport(plan: Plan, ledger: Ledger): SimulationReport {
     utilisation: ledger.usage.figures(),
     waiting: ledger.waits
       .figures()
-      .map(({ reason, waitedMs, message, name }) => ({ reason, hours: round(waitedMs / hourMs), message, name })),
+      .map(({ reason, name, waitedMs, message }) => ({ reason, name, hours: round(waitedMs / hourMs), message })),
     longestWaits: ledger.longest,
     stillWaiting,
     series: { unit: ledger.usage.countsGpus ? 'GPUs' : 'cores', ...ledger.usage.series() },

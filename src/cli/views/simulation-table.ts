@@ -2,6 +2,7 @@ import type { KindReport, SimulationReport } from '../../simulate/report.ts';
 import { layoutTable } from '../output/table.ts';
 
 const mostKinds = 20;
+const mostReasons = 10;
 
 /** What a simulation found, for people: who waited how long, how full it was, and what was waited for. */
 export function simulationTable(report: SimulationReport, width: number | null): string {
@@ -74,14 +75,11 @@ function usageTable({ utilisation }: SimulationReport, width: number | null): st
 }
 
 function waitingTable({ waiting }: SimulationReport, width: number | null): string {
-  const head = ['WAITED FOR', 'HOURS', 'MOSTLY'];
-  const rows = waiting
-    .filter(({ hours }) => hours > 0)
-    .map(({ reason, hours, message, name }) => [
-      reason,
-      number(hours < 10 ? hours : Math.round(hours)),
-      `${name}: ${message}`,
-    ]);
+  const head = ['WAITED FOR', 'HOURS', 'WHO, AND WHY FOR MOST OF IT'];
+  const shown = waiting.filter(({ hours }) => hours >= 0.01).slice(0, mostReasons);
+  const rows = shown.map(({ reason, name, hours, message }) => {
+    return [reason, number(hours < 10 ? Math.round(hours * 100) / 100 : Math.round(hours)), `${name}: ${message}`];
+  });
   return rows.length === 0 ? 'nothing waited' : figures(head, rows, [1], width);
 }
 

@@ -20,13 +20,20 @@ interface Queue {
   askedMs: number;
 }
 
-/** How long was waited for one reason: milliseconds times parts. */
+/** How long jobs of one name waited for one reason: milliseconds times parts. */
 export interface WaitFigures {
   readonly reason: WaitReason;
-  readonly waitedMs: number;
-  /** The sentence that held for most of it, and for whom. */
-  readonly message: string;
   readonly name: string;
+  readonly waitedMs: number;
+  /** The sentence that held for most of it. */
+  readonly message: string;
+}
+
+interface Account {
+  readonly reason: WaitReason;
+  readonly name: string;
+  readonly sentences: Map<string, number>;
+  waitedMs: number;
 }
 
 /**
@@ -36,7 +43,7 @@ export interface WaitFigures {
 export class Waits {
   readonly #queues = new Map<string, Queue>();
   readonly #waiting = new Set<Queue>();
-  readonly #figures = new Map<WaitReason, Map<string, { name: string; waitedMs: number }>>();
+  readonly #accounts = new Map<string, Account>();
   #nowMs = 0;
 
   /** Parts of a job begin to wait, or cease to. */
@@ -71,13 +78,9 @@ export class Waits {
   /** Most waiting first. */
   figures(): readonly WaitFigures[] {
     for (const queue of this.#waiting) this.#count(queue);
-    const all = [...this.#figures].map(([reason, sentences]): WaitFigures => {
-      let [best, bestName, bestMs, sumMs] = ['', '', -1, 0];
-      for (const [sentence, { name, waitedMs }] of sentences) {
-        sumMs += waitedMs;
-        if (waitedMs > bestMs) [best, bestName, bestMs] = [sentence, name, waitedMs];
-      }
-      return { reason, waitedMs: sumMs, message: best, name: bestName };
+    const all = [...this.#accounts.values()].map(({ reason, name, waitedMs, sentences }) => {
+      const [[message] = ['']] = [...sentences].sort(([, a], [, b]) => b - a);
+      return { reason, name, waitedMs, message };
     });
     return all.sort((a, b) => b.waitedMs - a.waitedMs);
   }
@@ -106,11 +109,18 @@ export class Waits {
     queue.countedMs = this.#nowMs;
     if (lastedMs === 0 || queue.why === null) return;
     const { reason, message } = queue.why;
-    const sentences = this.#figures.get(reason) ?? new Map<string, { name: string; waitedMs: number }>();
-    this.#figures.set(reason, sentences);
-    const sentence = sentences.has(message) || sentences.size < mostSentences ? message : `and others like it`;
-    const known = sentences.get(sentence) ?? { name: queue.name, waitedMs: 0 };
-    sentences.set(sentence, { ...known, waitedMs: known.waitedMs + lastedMs });
+    const account = this.#accountOf(reason, queue.name);
+    const { sentences } = account;
+    const sentence = sentences.has(message) || sentences.size < mostSentences ? message : 'and others like it';
+    sentences.set(sentence, (sentences.get(sentence) ?? 0) + lastedMs);
+    account.waitedMs += lastedMs;
+  }
+
+  #accountOf(reason: WaitReason, name: string): Account {
+    const key = `${reason} ${name}`;
+    const account = this.#accounts.get(key) ?? { reason, name, sentences: new Map<string, number>(), waitedMs: 0 };
+    this.#accounts.set(key, account);
+    return account;
   }
 }
 

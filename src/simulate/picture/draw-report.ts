@@ -1,4 +1,5 @@
 import { describeDuration } from '../../core/units.ts';
+import type { Series } from '../ledger/timeline.ts';
 import type { SimulationReport } from '../report.ts';
 import { bandColours, othersColour, style } from './look.ts';
 import { area, downLines, frame, type Panel, stair, xOf } from './panel.ts';
@@ -13,7 +14,8 @@ const useHeight = 220;
 const queueHeight = 84;
 
 /** The timeline of a simulation as one SVG: who used the cluster, what waited, and how full each kind of node was. */
-export function drawReport(report: SimulationReport): string {
+export function drawReport(full: SimulationReport): string {
+  const report = { ...full, series: coarser(full.series) };
   const { series, endMs, start } = report;
   const ticks = timeTicks(endMs, start === null ? null : Date.parse(start));
   const bands = bandsOf(report);
@@ -54,6 +56,22 @@ export function drawReport(report: SimulationReport): string {
     role: 'img',
   };
   return `${element('svg', attributes, `\n<title>${escapeXml(report.title)}</title>\n${parts.join('\n')}\n`)}\n`;
+}
+
+const mostBins = 256;
+
+/** As fine as the page can show. */
+function coarser({ used, capacity, waiting, byName, ...rest }: SimulationReport['series']): SimulationReport['series'] {
+  const perBin = Math.ceil(used.values.length / mostBins);
+  const merge = <One extends Series>(one: One): One => {
+    const values: number[] = [];
+    for (let from = 0; from < one.values.length; from += perBin) {
+      const part = one.values.slice(from, from + perBin);
+      values.push(part.reduce((sum, value) => sum + value, 0) / part.length);
+    }
+    return { ...one, binMs: one.binMs * perBin, values };
+  };
+  return { ...rest, used: merge(used), capacity: merge(capacity), waiting: merge(waiting), byName: byName.map(merge) };
 }
 
 interface Band {
