@@ -97,6 +97,15 @@ describe('asking a server', () => {
     expect(notes).toEqual([]);
   });
 
+  it('lets go of a server that is away when it is closed', async () => {
+    const { http, server } = await ask({ answers: [json(who)] });
+    await http.call('whoami', {});
+    await server.close();
+    const failed = failureOf(http.call('whoami', {}));
+    http.close();
+    expect((await failed).code).toBe('UNREACHABLE');
+  });
+
   it('throws what the server refuses, with code, hint and path', async () => {
     const error = { code: 'BAD_VALUE', message: 'run is empty', hint: 'write one', path: 'job.run' };
     const { http } = await ask({ answers: [refusal(400, error)] });

@@ -66,6 +66,8 @@ export interface Http {
 
 /** The server sends a comment every 15 s on a stream that has nothing to say. */
 const idleMs = { json: 60_000, none: 60_000, text: 60_000, bytes: 60_000, events: 45_000, socket: 60_000 } as const;
+/** After the last byte the server writes it all to its disk. */
+const uploadIdleMs = 2 * 60_000;
 
 export function createHttp(
   address: ServerAddress,
@@ -89,7 +91,10 @@ export function createHttp(
       throw new Refused(name, incoming, text);
     },
     whyFailed: (error) => networkFaultOf(error, address.url),
-    close: () => transport.close(),
+    close() {
+      patience.close();
+      transport.close();
+    },
   };
   return http;
 }
@@ -172,7 +177,8 @@ function outgoingOf<Name extends RouteName>({ http, host }: Parts, name: Name, r
     ...(body === undefined ? {} : { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
   };
   const path = pathOf(route.path, request.params ?? {}) + queryOf(request.query ?? {});
-  return { method: route.method, path, idleMs: idleMs[route.answer.kind], signal, ...bodyOf(body, isBytes, headers) };
+  const idle = isBytes ? uploadIdleMs : idleMs[route.answer.kind];
+  return { method: route.method, path, idleMs: idle, signal, ...bodyOf(body, isBytes, headers) };
 }
 
 function bodyOf(

@@ -15,6 +15,8 @@ export interface Patience {
   answered(): void;
   /** Begins with a first failure; `endless` is for what is followed, which only its signal ends. */
   begin(options: { readonly endless: boolean; readonly signal?: AbortSignal | undefined }): Outage;
+  /** Nothing is waited for any more: whoever waits gives up. */
+  close(): void;
 }
 
 export interface Outage {
@@ -28,6 +30,17 @@ export function createPatience(
 ): Patience {
   let isKnown = false;
   let noted = false;
+  let closed = false;
+  const waiting = new Set<AbortController>();
+  const pause = async (pauseMs: number, signal: AbortSignal | undefined): Promise<void> => {
+    const wake = new AbortController();
+    const onAbort = (): void => wake.abort();
+    waiting.add(wake);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    await sleep(timers, pauseMs, wake.signal);
+    signal?.removeEventListener('abort', onAbort);
+    waiting.delete(wake);
+  };
   return {
     answered() {
       if (noted) onNote('the server answers again');
@@ -41,7 +54,7 @@ export function createPatience(
         async wait(error, leastMs = 0) {
           const elapsedMs = clock.bootMs() - startMs;
           const mostMs = endless ? Number.POSITIVE_INFINITY : isKnown ? knownMs : unknownMs;
-          if (elapsedMs >= mostMs || isAborted(signal)) return false;
+          if (elapsedMs >= mostMs || closed || isAborted(signal)) return false;
           if (elapsedMs >= noteAfterMs && !noted) {
             noted = true;
             onNote(`${error.message}; trying again`);
@@ -49,10 +62,14 @@ export function createPatience(
           const pauseMs = Math.min(firstPauseMs * 2 ** tries, longestPauseMs, mostMs - elapsedMs);
           tries += 1;
           // Half of it by chance: many clients of a server that comes back must not all ask at once.
-          await sleep(timers, Math.max(leastMs, pauseMs * (0.5 + chance.fraction() / 2)), signal);
-          return !isAborted(signal);
+          await pause(Math.max(leastMs, pauseMs * (0.5 + chance.fraction() / 2)), signal);
+          return !closed && !isAborted(signal);
         },
       };
+    },
+    close() {
+      closed = true;
+      for (const wake of waiting) wake.abort();
     },
   };
 }

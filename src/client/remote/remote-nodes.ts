@@ -1,6 +1,5 @@
 import type { Nodes } from '../api.ts';
 import { defaultNodeName } from '../capacity.ts';
-import { isServedHere } from '../served-here.ts';
 import type { Remote } from './remote.ts';
 
 export function createRemoteNodes(remote: Remote): Nodes {
@@ -25,7 +24,10 @@ export function createRemoteNodes(remote: Remote): Nodes {
       await http.call('removeNode', { params: { name } });
     },
     // A process of this machine: whether the server hears of it is what its view says.
-    isRunning: (name) => isServedHere({ home, host }, name),
+    async isRunning(name) {
+      const { isServedHere } = await import('../served-here.ts');
+      return isServedHere({ home, host }, name);
+    },
     defaultName: () => defaultNodeName(host),
     async start(options = {}) {
       const { startRemoteNode } = await import('./agent/start-remote-node.ts');
