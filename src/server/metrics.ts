@@ -18,6 +18,8 @@ export function createMetrics({ plane }: Pick<Embedded, 'plane'>): ServerMetrics
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  // Gauges that are named as counters are; what they count says nothing of a server.
+  for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`);
   const durations = new Histogram({
     name: 'runyard_http_request_duration_seconds',
     help: 'How long requests took, streams included.',

@@ -30,7 +30,7 @@ export interface StartOptions extends Partial<Omit<ServerSettings, 'limits'>> {
   readonly log?: DestinationStream;
   /** Told when the server cannot go on. */
   readonly onFault?: (error: unknown) => void;
-  /** How long nodes may be silent; tests shorten it. */
+  /** How long nodes may be silent. */
   readonly leaseTimes?: LeaseTimes;
 }
 
@@ -70,6 +70,9 @@ export const Server = {
     }
   },
 };
+
+/** Levels by their names, as people look for them. */
+const formatters = { level: (level: string) => ({ level }) };
 
 const nowhere: DestinationStream = { write: () => {} };
 
@@ -152,7 +155,12 @@ function makeParts(
   });
   const embedded = { ...own, elsewhere: askAgents(agents) };
   const log = pino(
-    { base: null, timestamp: () => `,"at":"${new Date(clock.wallMs()).toISOString()}"`, messageKey: 'message' },
+    {
+      base: null,
+      timestamp: () => `,"at":"${new Date(clock.wallMs()).toISOString()}"`,
+      messageKey: 'message',
+      formatters,
+    },
     given.log,
   );
   const metrics = createMetrics(embedded);

@@ -38,12 +38,7 @@ export async function whoAsks(server: ServerParts, request: IncomingMessage, acc
       hint: 'send it as the header Authorization: Bearer …; yard login keeps one',
     });
   }
-  if (!opens[access].includes(presented.kind)) {
-    throw refused(
-      'UNAUTHORIZED',
-      `this is for the token of a ${opens[access].join(' or ')}, not of a ${presented.kind}`,
-    );
-  }
+  if (!opens[access].includes(presented.kind)) throw notForThis(presented.kind, access);
   if (presented.kind === 'identity') return signsIn(server, presented.text, keys);
   const verified = await verifyNow(server, presented);
   if (verified.kind !== 'nobody') {
@@ -56,6 +51,20 @@ export async function whoAsks(server: ServerParts, request: IncomingMessage, acc
     server.embedded.plane.auditRefusal(attempt);
   }
   throw new RefusalError(verified.refusal);
+}
+
+/** What a token is of, in words. */
+const kinds = {
+  user: "a user's token",
+  node: "a node's key",
+  join: 'a join token',
+  identity: 'a token of its OIDC issuer',
+} as const satisfies Record<Presented['kind'], string>;
+
+function notForThis(kind: Presented['kind'], access: Access): Error {
+  const wanted = opens[access].map((one) => kinds[one]).join(' or ');
+  const found = kind === 'identity' ? 'no token of Runyard' : kinds[kind];
+  return refused('UNAUTHORIZED', `this is for ${wanted}, and what was sent is ${found}`, { hint: 'yard login' });
 }
 
 async function signsIn(server: ServerParts, token: string, keys: readonly string[]): Promise<Principal> {
