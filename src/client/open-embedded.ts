@@ -1,6 +1,7 @@
 import { type DirectoryStore, openDirectoryStore } from '../blobs/directory-store.ts';
 import { ControlPlane } from '../control/control-plane.ts';
 import type { Fact } from '../core/fact.ts';
+import type { LeaseTimes } from '../core/node/lease-times.ts';
 import type { Host } from '../host/host.ts';
 import { createNodeHost } from '../host/node/node-host.ts';
 import { createNodeProcesses } from '../host/node/processes.ts';
@@ -14,6 +15,8 @@ export interface OpenOptions {
   readonly home?: string;
   /** Told when the log can no longer be followed; by default the error is thrown where nobody catches it. */
   readonly onFault?: (error: unknown) => void;
+  /** How long nodes that join over the network may be silent; tests shorten it. */
+  readonly leaseTimes?: LeaseTimes;
 }
 
 /** A control plane in this process over the log of a home directory, acting for the user of the operating system. */
@@ -30,7 +33,7 @@ export async function openEmbedded(options: OpenOptions = {}): Promise<OpenEmbed
   const host: Host = createNodeHost(processes);
   const log = await openSqliteLog<Fact>({ path: `${home}/log.db`, host, pid: process.pid, formats: factFormats });
   const onFault = options.onFault ?? raise;
-  const plane = await ControlPlane.open(log, host, onFault);
+  const plane = await ControlPlane.open(log, host, onFault, options.leaseTimes);
   const store = await openDirectoryStore({ directory: `${home}/blobs`, host });
   const actor = { kind: 'local', name: host.machine.user() } as const;
   return {
