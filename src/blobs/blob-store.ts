@@ -23,8 +23,9 @@ export interface BlobStore {
   /**
    * Stores a file's content without holding it in memory; shares its blocks where the file system can.
    * No part of the path may be a link (HostError `ELOOP`); a file that changes meanwhile is stored as it was read.
+   * `onSent` is told of bytes as they go over a network, and takes some back where they are sent again.
    */
-  putFile(path: string): Promise<StoredFile>;
+  putFile(path: string, options?: { readonly onSent?: (bytes: number) => void }): Promise<StoredFile>;
   /** Null when it is not stored. */
   get(hash: BlobHash): Promise<Uint8Array | null>;
   /** Many small ones at once, read pack by pack; verified. */

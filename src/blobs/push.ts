@@ -29,7 +29,7 @@ export interface PushOptions {
 }
 
 export interface PushProgress {
-  /** Files that are in the store by now, and their bytes. */
+  /** Files that are in the store by now; their bytes, and those of files that are on their way. */
   readonly files: number;
   readonly bytes: number;
   readonly totalFiles: number;
@@ -72,9 +72,11 @@ async function pushFrom(options: PushOptions, root: string): Promise<Pushed> {
 
   const stored: StoredEntry[] = [];
   const counts = { bytes: 0, sentBytes: 0, sentBlobs: 0 };
+  let partBytes = 0;
   const totalBytes = tree.files.reduce((sum, { stat }) => sum + stat.sizeBytes, 0);
   const report = (): void => {
-    const { bytes, sentBytes } = counts;
+    const { sentBytes } = counts;
+    const bytes = counts.bytes + partBytes;
     options.onProgress?.({ files: stored.length, bytes, totalFiles: tree.files.length, totalBytes, sentBytes });
   };
   const onStored = (entry: StoredEntry): void => {
@@ -94,6 +96,10 @@ async function pushFrom(options: PushOptions, root: string): Promise<Pushed> {
       counts.sentBlobs += blobs;
       counts.sentBytes += bytes;
       report();
+    },
+    onPart(bytes) {
+      partBytes += bytes;
+      if (bytes > 0) report();
     },
     checkpoint: () => throwIfAborted(options.signal),
   });

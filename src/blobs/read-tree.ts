@@ -20,6 +20,8 @@ export interface StoreProgress {
   /** One file is in the store, whether or not its bytes had to go there. */
   onStored(entry: StoredEntry): void;
   onSent(sent: { blobs: number; bytes: number }): void;
+  /** So many bytes of files that are on their way have arrived; negative when they are told by `onStored` instead. */
+  onPart?(bytes: number): void;
   /** Throws to stop between two batches. */
   checkpoint(): void;
 }
@@ -126,7 +128,12 @@ async function storeLarge(
   const work = async (): Promise<void> => {
     for (let file = todo.pop(); file !== undefined; file = todo.pop()) {
       progress.checkpoint();
-      const stored = await storeOneLarge(store, root, file.path);
+      let partBytes = 0;
+      const stored = await storeOneLarge(store, { root, path: file.path }, (bytes) => {
+        partBytes += bytes;
+        progress.onPart?.(bytes);
+      });
+      progress.onPart?.(-partBytes);
       if (stored === null) continue;
       const { hash, sizeBytes, isNew, before, after } = stored;
       if (isNew) progress.onSent({ blobs: 1, bytes: sizeBytes });
@@ -139,9 +146,13 @@ async function storeLarge(
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
-async function storeOneLarge(store: BlobStore, root: string, path: string) {
+async function storeOneLarge(
+  store: BlobStore,
+  { root, path }: { readonly root: string; readonly path: string },
+  onSent: (bytes: number) => void,
+) {
   try {
-    return await store.putFile(`${root}/${path}`);
+    return await store.putFile(`${root}/${path}`, { onSent });
   } catch (error) {
     if (error instanceof HostError && error.path === `${root}/${path}`) {
       if (error.code === 'ENOENT') return null;

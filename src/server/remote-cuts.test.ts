@@ -67,7 +67,12 @@ describe('content through a connection that is cut', () => {
     const bytes = randomBytes(8 * 1024 * 1024);
     writeFileSync(path, bytes);
     proxy.cutAfter(3 * 1024 * 1024);
-    const { hash, isNew } = await store.putFile(path);
+    let sentBytes = 0;
+    const onSent = (moved: number): void => {
+      sentBytes += moved;
+    };
+    const { hash, isNew } = await store.putFile(path, { onSent });
+    expect(sentBytes).toBe(bytes.length);
     expect({ hash, isNew }).toEqual({ hash: createHash('sha256').update(bytes).digest('hex'), isNew: true });
     expect(await store.putFile(path)).toMatchObject({ isNew: false });
     proxy.cutAfter(3 * 1024 * 1024);

@@ -18,6 +18,7 @@ interface Place {
   readonly host: StorageHost;
   readonly temporary: string;
   readonly missing: (hash: BlobHash) => Promise<boolean>;
+  readonly onSent: (bytes: number) => void;
 }
 
 const readAsync = promisify(read);
@@ -51,7 +52,7 @@ async function uploadCopy(place: Place, path: string): Promise<StoredFile> {
   }
 }
 
-async function uploadOpened({ http, missing }: Place, path: string): Promise<StoredFile> {
+async function uploadOpened({ http, missing, onSent }: Place, path: string): Promise<StoredFile> {
   const opened = openRegular(path);
   if (opened === null) throw new HostError('ENOENT', `nothing to store at ${path}`, path);
   if (opened.kind === 'refused') {
@@ -64,7 +65,7 @@ async function uploadOpened({ http, missing }: Place, path: string): Promise<Sto
     const { hash, sizeBytes } = await hashOpened(fd, path);
     const isNew = await missing(hash);
     if (isNew) {
-      const body = { sizeBytes, open: () => Readable.from(promised(fd, sizeBytes), { objectMode: false }) };
+      const body = { sizeBytes, open: () => Readable.from(promised(fd, sizeBytes, onSent), { objectMode: false }) };
       await http.call('putBlob', { params: { hash }, body });
     }
     return { hash, sizeBytes, isNew, before, after: toFileStat(fstatSync(fd)) };
@@ -88,14 +89,23 @@ async function hashOpened(fd: number, path: string): Promise<{ hash: BlobHash; s
 }
 
 /** Exactly as many bytes as were promised: of a file that became shorter the server would wait for the rest. */
-async function* promised(fd: number, sizeBytes: number): AsyncGenerator<Uint8Array> {
+async function* promised(fd: number, sizeBytes: number, onSent: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   let leftBytes = sizeBytes;
-  if (leftBytes === 0) return;
-  for await (const part of piecesOf(fd)) {
-    yield part.subarray(0, leftBytes);
-    leftBytes -= Math.min(leftBytes, part.length);
-    if (leftBytes === 0) return;
+  let complete = leftBytes === 0;
+  try {
+    for await (const part of piecesOf(fd)) {
+      if (complete) return;
+      const piece = part.subarray(0, leftBytes);
+      yield piece;
+      leftBytes -= piece.length;
+      onSent(piece.length);
+      complete = leftBytes === 0;
+    }
+  } finally {
+    // What was cut is sent again from its beginning.
+    if (!complete) onSent(leftBytes - sizeBytes);
   }
+  if (complete) return;
   throw new RefusalError(refuse('BAD_VALUE', 'the file became shorter while it was sent', { path: 'hash' }));
 }
 

@@ -10,7 +10,7 @@ export function createCachedStore(local: BlobStore, remote: BlobStore): BlobStor
     missing: (hashes) => remote.missing(hashes),
     put: (bytes, expected) => remote.put(bytes, expected),
     putMany: (blobs) => remote.putMany(blobs),
-    putFile: (path) => remote.putFile(path),
+    putFile: (path, options) => remote.putFile(path, options),
     async get(hash) {
       const known = await local.get(hash);
       if (known !== null) return known;

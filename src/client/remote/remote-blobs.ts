@@ -39,7 +39,9 @@ export function createRemoteBlobs(
       return hash;
     },
     putMany: (blobs) => putPacks({ http, host }, blobs),
-    putFile: (path) => uploadFile({ http, host, temporary, missing: (hash) => isMissing(http, hash) }, path),
+    putFile(path, { onSent = () => {} } = {}) {
+      return uploadFile({ http, host, temporary, missing: (hash) => isMissing(http, hash), onSent }, path);
+    },
     async get(hash) {
       const bytes = await orNull(
         askPatiently({ http }, {}, async () => readBytes(await http.open('getBlob', { params: { hash } }))),
