@@ -10,7 +10,10 @@ beforeAll(async () => {
 afterAll(() => served.end());
 
 async function tokenOf(body: object): Promise<string> {
-  return pick((await served.ask('POST', '/v1/tokens', { body })).json, 'token');
+  const { json } = await served.ask('POST', '/v1/tokens', { body });
+  const [token = '', fingerprint] = pick(json, 'token').split('@');
+  expect(fingerprint).toBe(served.server.fingerprint);
+  return token;
 }
 
 describe('who is let in', () => {

@@ -17,6 +17,8 @@ export interface ServerParts {
   /** Acts for the server itself; every request gets its own, which acts for whoever asks. */
   readonly embedded: Embedded;
   readonly store: DirectoryStore;
+  /** The fingerprint of the certificate where the server has made it itself: what to trust is said with each token. */
+  readonly pin: string | null;
   /** One JSON line each; never a token, a body or a secret. */
   readonly log: Logger;
   readonly metrics: ServerMetrics;

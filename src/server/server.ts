@@ -168,6 +168,7 @@ function makeParts(
     settings,
     embedded,
     store,
+    pin: settings.tls === null ? certificate.fingerprint : null,
     log,
     metrics,
     guesses: createGuessLimits(clock, settings.limits),

@@ -1,3 +1,5 @@
+import { type LeaseTimes, leaseTimes } from '../../core/node/lease-times.ts';
+import { parseDurationMs } from '../../core/units.ts';
 import type { StartOptions } from '../../server/server.ts';
 import type { ServerSettings } from '../../server/settings.ts';
 import { type Context, type Invocation, type Options, textOption } from '../context.ts';
@@ -19,7 +21,7 @@ export async function execute(context: Context, { options }: Invocation): Promis
     const { url, fingerprint, adminToken } = server;
     if (server.isFirstStart) {
       process.stderr.write(`administrator's token, shown once and kept in ${context.home}/server/admin.token\n`);
-      process.stderr.write(`  ${adminToken}\n`);
+      process.stderr.write(`  ${adminToken}${server.parts.pin === null ? '' : `@${fingerprint}`}\n`);
     }
     context.output.item({ url, fingerprint }, () => `${url}  ${fingerprint}  Ctrl-C ends it`);
     await ended.promise;
@@ -61,7 +63,29 @@ export function readServerOptions(options: Options): StartOptions {
     tls: readPair(options),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     oidc: readOidc(options),
+    leaseTimes: readLeaseTimes(options),
   };
+}
+
+/** Shorter ones find a dead node sooner, and take a slow one for dead more easily. The rest follows from the lease. */
+function readLeaseTimes(options: Options): LeaseTimes {
+  const leaseMs = readDuration(options, 'lease') ?? leaseTimes.leaseMs;
+  const graceMs = readDuration(options, 'grace') ?? leaseTimes.graceMs;
+  const heartbeatMs = Math.min(leaseTimes.heartbeatMs, Math.floor(leaseMs / 6));
+  const afterOutageMs = 10 * leaseMs;
+  if (leaseMs < shortestLeaseMs) throw new UsageError(`--lease is ${leaseMs} ms`, 'at least 3s: a pause is no death');
+  if (graceMs >= 2 * heartbeatMs) return { heartbeatMs, leaseMs, graceMs, afterOutageMs };
+  throw new UsageError(`--grace is ${graceMs} ms`, 'longer than an agent needs to restart, such as 90s');
+}
+
+const shortestLeaseMs = 3000;
+
+function readDuration(options: Options, name: string): number | null {
+  const typed = textOption(options, name);
+  if (typed === undefined) return null;
+  const ms = parseDurationMs(typed);
+  if (ms === null) throw new UsageError(`--${name} ${typed} is no length of time`, 'such as 90s or 5m');
+  return ms;
 }
 
 function readListen(text: string): { host: string; port: number } {

@@ -1,10 +1,11 @@
+import type { CreatedToken, Tokens } from '../../client/api.ts';
 import { execute } from '../../client/embedded.ts';
 import { createNodes } from '../../client/nodes.ts';
 import { createProjects } from '../../client/projects.ts';
 import { createSecrets } from '../../client/secrets/secrets.ts';
 import { createTokens } from '../../client/tokens.ts';
 import type { nodeRoutes } from '../../wire/http/routes-nodes.ts';
-import type { HandlersOf } from '../handler.ts';
+import type { Asked, HandlersOf } from '../handler.ts';
 import { joinTokenOf } from '../who-asks.ts';
 
 export const nodeHandlers = {
@@ -51,20 +52,10 @@ export const nodeHandlers = {
   async listTokens({ embedded }) {
     return { items: await createTokens(embedded).list() };
   },
-  createToken({ body, embedded: asking, server }) {
-    const { kind, user, admin, project, node, expiresMs } = body;
-    const { idempotencyKey, ...embedded } = asking;
-    const tokens = createTokens(embedded);
-    const expires = expiresMs === undefined ? {} : { expiresMs };
-    return server.recent.once(idempotencyKey, body, () => {
-      if (kind === 'join') return tokens.createJoin({ ...expires, ...(node === undefined ? {} : { node }) });
-      return tokens.create({
-        ...expires,
-        ...(user === undefined ? {} : { user }),
-        ...(admin === undefined ? {} : { admin }),
-        ...(project === undefined ? {} : { project }),
-      });
-    });
+  async createToken({ body, embedded, server }) {
+    const { idempotencyKey, ...own } = embedded;
+    const { token, ...made } = await server.recent.once(idempotencyKey, body, () => makeToken(createTokens(own), body));
+    return { ...made, token: server.pin === null ? token : `${token}@${server.pin}` };
   },
   async revokeToken({ params, embedded }) {
     await createTokens(embedded).revoke(params.id);
@@ -83,3 +74,16 @@ export const nodeHandlers = {
     await createSecrets(embedded).remove(params.name, query);
   },
 } satisfies HandlersOf<typeof nodeRoutes>;
+
+type TokenBody = Asked<typeof nodeRoutes.createToken>['body'];
+
+function makeToken(tokens: Tokens, { kind, user, admin, project, node, expiresMs }: TokenBody): Promise<CreatedToken> {
+  const expires = expiresMs === undefined ? {} : { expiresMs };
+  if (kind === 'join') return tokens.createJoin({ ...expires, ...(node === undefined ? {} : { node }) });
+  return tokens.create({
+    ...expires,
+    ...(user === undefined ? {} : { user }),
+    ...(admin === undefined ? {} : { admin }),
+    ...(project === undefined ? {} : { project }),
+  });
+}
