@@ -1,13 +1,10 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { createNodeDigests } from '../host/node/digests.ts';
 import { genesisHash, readBatch, type StoredBatch, sealBatch, verifyChain } from './batch.ts';
 import type { LoggedFact } from './fact-log.ts';
 import { plainJson } from './plain-json.ts';
 
-const digests = {
-  sha256: (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex'),
-  sha256File: async () => null,
-};
+const digests = createNodeDigests();
 
 function seal(seq: number, previousHash: string, facts: readonly LoggedFact[]): StoredBatch {
   const times = { atMs: 1, nowMs: 2, bootId: 'b', bootMs: 3 };

@@ -22,6 +22,8 @@ const laptop: NodeView = {
   id: 'laptop',
   state: 'READY',
   reason: null,
+  leased: false,
+  drainDeadlineAt: null,
   cpus: 8,
   memoryMiB: 16384,
   gpus: [gpu],

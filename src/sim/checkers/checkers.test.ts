@@ -32,6 +32,7 @@ const joined: Fact = {
   advertise: '',
   platform: 'linux',
   version: '0',
+  leased: false,
 };
 
 function placed(job: string, more: { cpus?: number; devices?: string[]; attempt?: number } = {}): Fact {
