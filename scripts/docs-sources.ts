@@ -12,6 +12,7 @@ export { builtInSettings, settingKeys } from '../src/core/profile/settings.ts';
 export { endReasons, waitReasons } from '../src/core/reason.ts';
 export { refusals } from '../src/core/refusal.ts';
 export { rolloutMoves, serviceStates } from '../src/core/service/service.ts';
+export { routes } from '../src/wire/http/routes.ts';
 export { jobFileJsonSchema, profileFileJsonSchema, serviceFileJsonSchema } from '../src/wire/json-schema.ts';
 export { profileKeys } from '../src/wire/profile-table.ts';
 export { writeSetting } from '../src/wire/write-setting.ts';

@@ -68,6 +68,7 @@ function renderTables(sources) {
       ['elsewhere', 'here'],
       pairs(sources.habits).map(([word, ours]) => [word, code(ours)]),
     ),
+    routes: table(['route', 'who', 'what', 'query', 'answer'], routeRows(sources.routes)),
     exitCodes: table(['reason', 'exit code'], exitCodeRows(sources.exitCodes)),
   };
 }
@@ -135,6 +136,17 @@ function exitCodeRows(exitCodes) {
   return Object.entries(exitCodes).map(([reason, exitCode]) => [
     code(reason),
     exitCode === 'own' ? "the command's own; 128 + n when it was killed by signal n" : String(exitCode),
+  ]);
+}
+
+function routeRows(routes) {
+  const openedBy = { public: 'anybody', 'user-or-node': 'user, node', join: 'join token', identity: 'issuer' };
+  return Object.values(routes).map(({ method, path, access, summary, query, answer }) => [
+    code(`${method} ${path}`),
+    openedBy[access] ?? access,
+    summary,
+    query === undefined ? '–' : Object.keys(query.shape).map(code).join(' '),
+    answer.kind === 'none' ? '–' : answer.kind,
   ]);
 }
 
