@@ -1,7 +1,7 @@
 // Measures Runyard beside its peers, in one run on one machine: absolute figures of two machines do not compare, ratios do.
 //
 //   npm run build && bash bench/peers.sh install     (Debian, as root; a peer that is absent is skipped, and said so)
-//   node bench/run.mjs [NAME…]        all of them unless named: start latency jobs push idle restart services
+//   node bench/run.mjs [NAME…]        all of them unless named: start latency jobs push idle restart services agents
 //
 // Everything lives in one temporary directory, and what was started is ended by its pid.
 
@@ -18,6 +18,7 @@ const benches = {
   idle: () => import('./idle.mjs'),
   restart: () => import('./restart.mjs'),
   services: () => import('./services.mjs'),
+  agents: () => import('./agents.mjs'),
 };
 
 const asked = process.argv.slice(2);

@@ -262,6 +262,18 @@ describe('what is no agent', () => {
   });
 });
 
+describe('a node whose key is worth nothing any more', () => {
+  it('is let go of at once, and may say nothing else', async () => {
+    const raw = lab.raw('n1');
+    raw.text(hello('n1'));
+    await lab.time.pass(10);
+    await lab.admit('n1');
+    await lab.time.pass(10);
+    expect(raw.closed).toMatchObject([{ code: 1001, reason: 'the node has another key' }]);
+    expect(lab.hub.connected).toEqual([]);
+  });
+});
+
 describe('a node that the server refuses', () => {
   it('fails at its first join with the reason', async () => {
     const agent = lab.agent('n9');

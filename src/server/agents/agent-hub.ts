@@ -28,9 +28,17 @@ export class AgentHub implements SessionHub {
   readonly #greeting = new Set<AgentSession>();
   readonly #audited = new Map<string, number>();
 
+  readonly #unsubscribe: () => void;
+
   constructor(options: AgentHubOptions) {
     this.#options = options;
     this.embedded = options.embedded;
+    this.#unsubscribe = options.embedded.plane.subscribe(({ facts }) => {
+      for (const fact of facts) {
+        if (fact.kind === 'NodeRemoved') this.#lockOut(fact.node, 'the node was removed');
+        if (fact.kind === 'NodeAdmitted') this.#lockOut(fact.node, 'the node has another key');
+      }
+    });
   }
 
   get heartbeatMs(): number {
@@ -62,16 +70,17 @@ export class AgentHub implements SessionHub {
     return this.#sessions.get(node)?.streams.open(purpose, listen) ?? null;
   }
 
-  /** The node may not speak any more: it was removed, or its key was. */
-  dismiss(node: string, reason: string): void {
-    this.#sessions.get(node)?.end(closeCodes.refused, reason);
-  }
-
   /** Ends every connection, so that the agents come again as soon as there is a server. */
   close(): void {
+    this.#unsubscribe();
     for (const session of [...this.#greeting, ...this.#sessions.values()]) {
       session.end(closeCodes.goingAway, 'the server stops');
     }
+  }
+
+  /** The key that was presented on its connection is worth nothing any more; the agent learns that when it comes again. */
+  #lockOut(node: string, reason: string): void {
+    this.#sessions.get(node)?.end(closeCodes.goingAway, reason);
   }
 
   rejoinWithinMs(): number {

@@ -82,17 +82,27 @@ export class AgentSession {
     this.#heardMs = this.#hub.embedded.host.clock.bootMs();
     this.#quota.count();
     const message = readMessage(text);
-    if (message === null) return this.#misbehaved('a message of the wrong shape');
-    if (this.#stage === 'greeting') {
-      if (message.kind !== 'hello') return this.#misbehaved(`${message.kind} before hello`);
-      this.#stage = 'joining';
-      this.#join(message).catch((error: unknown) => {
-        this.#hub.embedded.onFault(error);
-        this.end(closeCodes.goingAway, 'the server failed');
-      });
+    if (message === null) this.#misbehaved('a message of the wrong shape');
+    else if (this.#stage === 'greeting') this.#greeted(message);
+    else this.#hear(message);
+  }
+
+  #greeted(message: AgentMessage): void {
+    if (message.kind !== 'hello') {
+      this.#misbehaved(`${message.kind} before hello`);
       return;
     }
-    this.#hear(message);
+    this.#stage = 'joining';
+    this.#inBackground(this.#join(message));
+  }
+
+  /** A connection that has ended meanwhile, perhaps with its server, is of no concern any more. */
+  #inBackground(work: Promise<void>): void {
+    work.catch((error: unknown) => {
+      if (this.#stage === 'over') return;
+      this.#hub.embedded.onFault(error);
+      this.end(closeCodes.goingAway, 'the server failed');
+    });
   }
 
   onBytes(bytes: Uint8Array): void {
@@ -179,16 +189,18 @@ export class AgentSession {
   #hear(message: AgentMessage): void {
     switch (message.kind) {
       case 'hello':
-        return this.#misbehaved('a second hello');
+        this.#misbehaved('a second hello');
+        break;
       case 'report':
         this.#reports?.add(message);
-        return;
+        break;
       case 'heartbeat':
         this.#hub.heard(this.node, this.instance);
-        return this.#say({ kind: 'heard', seq: message.seq });
+        this.#say({ kind: 'heard', seq: message.seq });
+        break;
       case 'leave':
-        void this.#sayLeft();
-        return;
+        this.#inBackground(this.#sayLeft());
+        break;
     }
   }
 

@@ -4,13 +4,9 @@ import type { agentRoutes } from '../../wire/http/routes-agents.ts';
 import type { AskedSocket } from '../sockets.ts';
 
 /** The connection of an agent: its key was looked at, and what it says is the hub's. */
-export async function serveAgent({
-  actor,
-  server,
-  signal,
-  accept,
-}: AskedSocket<typeof agentRoutes.agent>): Promise<void> {
-  const socket = await accept();
+export async function serveAgent(asked: AskedSocket<typeof agentRoutes.agent>): Promise<void> {
+  const { actor, server, signal } = asked;
+  const socket = await asked.accept();
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   linkOf(socket, (link) => {
     const listener = server.agents.accept(link, actor.name);

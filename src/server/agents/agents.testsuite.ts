@@ -77,6 +77,7 @@ export async function openAgentLab(): Promise<AgentLab> {
   const onFault = (error: unknown): void => void faults.push(error);
   const embedded: Embedded = { home: directory, host, plane, store, actor: system, onFault };
   const heard: string[] = [];
+  let admitted = 0;
   const newHub = (): AgentHub => new AgentHub({ embedded, times: leaseTimes, heard: (node) => heard.push(node) });
   const lab: AgentLab = {
     time,
@@ -85,8 +86,9 @@ export async function openAgentLab(): Promise<AgentLab> {
     heard,
     hub: newHub(),
     async admit(node) {
-      const token = `join${node}`;
-      const hash = host.digests.sha256(new TextEncoder().encode(node));
+      admitted += 1;
+      const token = `join0000${admitted}`;
+      const hash = host.digests.sha256(new TextEncoder().encode(`${node} ${admitted}`));
       await plane.execute({ kind: 'CreateJoinToken', token, hash, lifetimeMs: 60_000, node, by: 'ada' });
       await plane.execute({ kind: 'UseJoinToken', token, node, keyHash: hash });
     },

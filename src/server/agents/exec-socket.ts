@@ -32,14 +32,14 @@ const mostWaitingBytes = 256 * 1024;
 
 /** A command beside a task: who may is known before anything is asked of the node, and each side ends the other. */
 export async function serveExec(asked: AskedSocket<typeof jobRoutes.execJob>): Promise<void> {
-  const { embedded, params, query, server, signal, accept } = asked;
+  const { embedded, params, query, server, signal } = asked;
   const { id, part } = await resolveJob(embedded, params.id);
   const reference = { id, part: query.part ?? part };
   await embedded.plane.catchUp();
   const job = await requireJob(embedded, id);
   allow(embedded, 'exec', job);
   const { key, task } = oneTask(job, reference.part);
-  const socket = await accept();
+  const socket = await asked.accept();
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   signal.addEventListener('abort', () => socket.close(1001, 'the server stops'), { once: true });
   try {
@@ -62,7 +62,7 @@ function readStart(socket: WebSocket, { embedded }: ServerParts): Promise<Start>
     const cancel = embedded.host.timers.after(startWithinMs, () => reject(badStart('nothing came')));
     socket.once('message', (data, isBinary) => {
       cancel();
-      const request = isBinary ? null : readRequest(String(data));
+      const request = isBinary ? null : readRequest((data as Buffer).toString());
       // What follows is for whoever runs the command, who is asked first.
       socket.pause();
       if (request?.kind === 'start') resolve(request);

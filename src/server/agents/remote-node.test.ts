@@ -68,7 +68,9 @@ describe('a node of a server', () => {
       address: { url: server.url, fingerprint: server.fingerprint, token: server.adminToken },
       home: `${home}/user`,
     });
-    const source = { job: { name: 'out', run: 'cp in.txt out.txt', workspace: { workdir: '.' }, outputs: ['out.txt'] } };
+    const source = {
+      job: { name: 'out', run: 'cp in.txt out.txt', workspace: { workdir: '.' }, outputs: ['out.txt'] },
+    };
     await import('node:fs/promises').then(({ writeFile }) => writeFile(`${work}/in.txt`, 'carried\n'));
     const job = await remote.jobs.submit(source, { baseDirectory: work });
     expect((await job.wait()).state).toBe('COMPLETED');
@@ -99,7 +101,9 @@ describe('a node of a server', () => {
   });
 
   it('goes on through a restart of the server, which loses nothing of what happens meanwhile', async () => {
-    const job = await jobs().submit({ job: { name: 'long', run: 'echo begun; while [ ! -e ../go ]; do sleep 0.05; done; echo END' } });
+    const job = await jobs().submit({
+      job: { name: 'long', run: 'echo begun; while [ ! -e ../go ]; do sleep 0.05; done; echo END' },
+    });
     for await (const text of job.logs({ follow: true })) if (text.includes('begun')) break;
     const port = server.port;
     await server.close();
@@ -132,7 +136,11 @@ describe('a node of a server', () => {
     await node?.close();
     node = await startNode(token);
     const second = (name: string) =>
-      startServerNode({ home: `${home}/${name}`, server: { url: server.url, fingerprint: server.fingerprint, joinToken: token }, node: { name } });
+      startServerNode({
+        home: `${home}/${name}`,
+        server: { url: server.url, fingerprint: server.fingerprint, joinToken: token },
+        node: { name },
+      });
     const other = await second('n2');
     await expect(second('n3')).rejects.toThrow('the token');
     await other?.close();

@@ -55,7 +55,7 @@ export class ReportQueue {
     try {
       while (this.#waiting.length > 0 && !this.#closed) await this.#carryOut(this.#take());
     } catch (error) {
-      this.#options.embedded.onFault(error);
+      if (!this.#closed) this.#options.embedded.onFault(error);
     } finally {
       this.#busy = false;
     }

@@ -1,22 +1,15 @@
 import type { AgentChannel, Hello, OrderNews } from '../../../agent/channel.ts';
-import type { NodeReport } from '../../../core/command.ts';
 import type { TaskKey } from '../../../core/job/job.ts';
 import { type Refusal, type RefusalCode, refusals, refuse } from '../../../core/refusal.ts';
 import type { ShareRequest } from '../../../core/secrets/shares.ts';
 import { sleep } from '../../../host/clock.ts';
 import type { Host } from '../../../host/host.ts';
-import {
-  type AgentMessage,
-  agentVersions,
-  closeCodes,
-  longestFrameBytes,
-  mostEventsPerReport,
-  type ServerMessage,
-  serverMessage,
-} from '../../../wire/agent-protocol.ts';
+import { type AgentMessage, agentVersions, type ServerMessage } from '../../../wire/agent-protocol.ts';
 import { RefusalError } from '../../refusal-error.ts';
+import { Connection } from './connection.ts';
 import type { Link, LinkListener } from './link.ts';
-import { type StreamEnd, type StreamListener, Streams } from './streams.ts';
+import { type Report, splitReport } from './split-report.ts';
+import type { OnOpen } from './streams.ts';
 
 export interface NetworkChannelOptions {
   readonly host: Pick<Host, 'clock' | 'timers' | 'chance'>;
@@ -25,7 +18,7 @@ export interface NetworkChannelOptions {
   /** Says in what directory of which machine the agent works. */
   readonly place: string;
   /** What the server opens a stream for; null for what is not known. */
-  readonly onStream: (purpose: string, stream: StreamEnd) => StreamListener | null;
+  readonly onStream: OnOpen;
   /** The server will not have this agent any more; it has to end. */
   readonly onDismissed: (dismissal: Dismissal) => void;
   /** Told when the server is lost, and with null when it is there again. */
@@ -38,34 +31,15 @@ export interface Dismissal {
   readonly elsewhere: boolean;
 }
 
-type Report = Omit<NodeReport, 'kind' | 'node' | 'instance'>;
-
 interface Outstanding {
   readonly message: Extract<AgentMessage, { kind: 'report' }>;
   readonly resolve: (stale: readonly TaskKey[]) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** One connection, from its hello on. */
-interface Session {
-  readonly link: Link;
-  readonly streams: Streams;
-  welcomed: boolean;
-  /** When the heartbeats that were not answered yet were sent, by number; counted from the sending (reliability.md). */
-  readonly sentMs: Map<number, number>;
-  heardMs: number;
-  ended: boolean;
-  /** Of the wait for the welcome, then for the next heartbeat. */
-  cancelTimer: () => void;
-}
-
 const firstPauseMs = 250;
 const longestPauseMs = 5000;
-const welcomeWithinMs = 30_000;
 const leaveWithinMs = 5000;
-
-/** So many heartbeats without an answer, and the connection is taken to be dead. */
-const missedHeartbeats = 3;
 
 /**
  * The agent's way to a control plane behind a server. It connects again for as long as it takes: orders are told as a
@@ -74,19 +48,15 @@ const missedHeartbeats = 3;
 export class NetworkChannel implements AgentChannel {
   readonly #options: NetworkChannelOptions;
   readonly #closed = new AbortController();
+  readonly #orders = new Mailbox<OrderNews>();
+  readonly #shares = new Mailbox<readonly ShareRequest[]>();
   #hello: (() => Promise<Hello>) | null = null;
-  #session: Session | null = null;
-  #listener: ((news: OrderNews) => void) | null = null;
-  #unheard: OrderNews[] = [];
-  #shareListener: ((requests: readonly ShareRequest[]) => void) | null = null;
-  #unheardShares: ShareRequest[] = [];
+  #connection: Connection | null = null;
   #outstanding: Outstanding | null = null;
   #seq = 0;
-  #heartbeats = 0;
-  #heartbeatMs = 5000;
   #rejoinWithinMs = 0;
   #joined: { readonly resolve: () => void; readonly reject: (error: Error) => void } | null = null;
-  #left: (() => void) | null = null;
+  #left: () => void = () => {};
   #isTroubled = false;
 
   constructor(options: NetworkChannelOptions) {
@@ -102,20 +72,11 @@ export class NetworkChannel implements AgentChannel {
   }
 
   follow(listener: (news: OrderNews) => void): () => void {
-    this.#listener = listener;
-    for (const news of this.#unheard.splice(0)) listener(news);
-    return () => {
-      this.#listener = () => {};
-    };
+    return this.#orders.open(listener);
   }
 
   followShares(listener: (requests: readonly ShareRequest[]) => void): () => void {
-    this.#shareListener = listener;
-    const unheard = this.#unheardShares.splice(0);
-    if (unheard.length > 0) listener(unheard);
-    return () => {
-      this.#shareListener = () => {};
-    };
+    return this.#shares.open(listener);
   }
 
   async report(report: Report): Promise<readonly TaskKey[]> {
@@ -126,14 +87,14 @@ export class NetworkChannel implements AgentChannel {
 
   /** Without a connection the node is left as a crash leaves it: its lease ends. */
   async leave(): Promise<void> {
-    const session = this.#session;
-    if (session?.welcomed === true) {
+    const connection = this.#connection;
+    if (connection?.isWelcome === true) {
       const left = new Promise<void>((resolve) => {
         this.#left = resolve;
       });
-      this.#say(session, { kind: 'leave' });
+      connection.say({ kind: 'leave' });
       const patience = new AbortController();
-      await Promise.race([left, sleep(this.#options.host.timers, leaveWithinMs, patience.signal)]);
+      await Promise.race([left, connection.ended, sleep(this.#options.host.timers, leaveWithinMs, patience.signal)]);
       patience.abort();
     }
     this.close();
@@ -143,7 +104,7 @@ export class NetworkChannel implements AgentChannel {
   close(): void {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort('closed');
-    this.#session?.link.close(1000, 'the agent ends');
+    this.#connection?.close(1000, 'the agent ends');
     this.#outstanding?.reject(new Error('the agent ends'));
     this.#outstanding = null;
   }
@@ -151,11 +112,11 @@ export class NetworkChannel implements AgentChannel {
   #reportPart(part: Report): Promise<readonly TaskKey[]> {
     if (this.#closed.signal.aborted) return Promise.reject(new Error('the agent ends'));
     this.#seq += 1;
-    // What one version of the core says more than this one knows is left to the schema of the other side.
+    // What a node may not say, and what is too long, is for the server's schema to find.
     const message = { kind: 'report', seq: this.#seq, ...part } as Outstanding['message'];
     return new Promise((resolve, reject) => {
       this.#outstanding = { message, resolve, reject };
-      if (this.#session?.welcomed === true) this.#say(this.#session, message);
+      if (this.#connection?.isWelcome === true) this.#connection.say(message);
     });
   }
 
@@ -163,148 +124,81 @@ export class NetworkChannel implements AgentChannel {
     const { host } = this.#options;
     let pauseMs = firstPauseMs;
     while (!this.#closed.signal.aborted) {
-      const outcome = await this.#connectOnce();
-      if (outcome === 'dismissed' || this.#closed.signal.aborted) return;
-      if (outcome === 'was-connected') pauseMs = firstPauseMs;
-      const spreadMs = outcome === 'was-connected' ? this.#rejoinWithinMs : 0;
+      const wasWelcome = await this.#connectOnce();
+      if (wasWelcome) pauseMs = firstPauseMs;
+      const spreadMs = wasWelcome ? this.#rejoinWithinMs : 0;
       await sleep(host.timers, host.chance.fraction() * (spreadMs + pauseMs), this.#closed.signal);
       pauseMs = Math.min(longestPauseMs, pauseMs * 2);
     }
   }
 
-  /** Resolves when the connection has ended. */
-  async #connectOnce(): Promise<'failed' | 'was-connected' | 'dismissed'> {
-    let end = (_how: { code: number; reason: string }): void => {};
-    const ended = new Promise<{ code: number; reason: string }>((resolve) => {
-      end = resolve;
-    });
-    let session: Session | null = null;
+  /** Resolves when the connection has ended, or none came about: true if the server had taken the node on it. */
+  async #connectOnce(): Promise<boolean> {
+    const { host, connect, onStream } = this.#options;
     try {
-      const link = await this.#options.connect({
-        onText: (text) => {
-          if (session !== null) this.#hear(session, text);
-        },
-        onBytes: (bytes) => {
-          if (session !== null && !session.streams.receive(bytes)) this.#malformed(session, 'a binary frame');
-        },
-        onClose: (code, reason) => {
-          if (session !== null) session.ended = true;
-          end({ code, reason });
-        },
-      });
-      session = this.#open(link);
-      await this.#greet(session);
-      const { reason } = await ended;
-      this.#endSession(session, reason);
+      const connection = await Connection.open({ host, connect, onStream, hear: (message) => this.#hear(message) });
+      this.#connection = connection;
+      await this.#greet(connection);
+      const reason = await connection.ended;
+      this.#connection = null;
       if (!this.#closed.signal.aborted) this.#trouble(reason === '' ? 'the connection was lost' : reason);
-      return session.welcomed ? 'was-connected' : 'failed';
+      return connection.wasWelcome;
     } catch (error) {
-      if (session !== null) this.#endSession(session, 'failed');
-      if (error instanceof RefusalError) {
-        const { code, message, hint } = error;
-        this.#dismiss({ refusal: refuse(code, message, { hint }), elsewhere: false });
-        return 'dismissed';
-      }
-      this.#trouble(error instanceof Error ? error.message : String(error));
-      return 'failed';
+      this.#connection = null;
+      if (error instanceof RefusalError) this.#dismiss(refusalOf(error), false);
+      else this.#trouble(error instanceof Error ? error.message : String(error));
+      return false;
     }
   }
 
-  #open(link: Link): Session {
-    const streams = new Streams((frame) => link.sendBytes(frame), this.#options.onStream);
-    const session: Session = {
-      link,
-      streams,
-      welcomed: false,
-      sentMs: new Map(),
-      heardMs: this.#options.host.clock.bootMs(),
-      ended: false,
-      cancelTimer: () => {},
-    };
-    this.#session = session;
-    if (this.#closed.signal.aborted) link.close(1000, 'the agent ends');
-    return session;
-  }
-
-  async #greet(session: Session): Promise<void> {
+  async #greet(connection: Connection): Promise<void> {
     const { host, place } = this.#options;
     const hello = await this.#hello?.();
-    if (hello === undefined || session.ended) return;
+    if (this.#closed.signal.aborted || hello === undefined) {
+      connection.close(1000, 'the agent ends');
+      return;
+    }
     const node = { ...hello, wallMs: host.clock.wallMs() };
-    session.link.sendText(JSON.stringify({ kind: 'hello', versions: agentVersions, place, node }));
-    session.cancelTimer = host.timers.after(welcomeWithinMs, () => session.link.abandon());
+    connection.say({ kind: 'hello', versions: [...agentVersions], place, node } as AgentMessage);
   }
 
-  #endSession(session: Session, reason: string): void {
-    session.ended = true;
-    session.cancelTimer();
-    session.streams.close(reason);
-    if (this.#session === session) this.#session = null;
-  }
-
-  #hear(session: Session, text: string): void {
-    const message = readMessage(text);
-    if (message === null) return this.#malformed(session, text.slice(0, 200));
+  #hear(message: ServerMessage): void {
     switch (message.kind) {
       case 'welcome':
-        return this.#welcomed(session, message);
+        this.#welcomed(message);
+        break;
       case 'refused':
-        return this.#refused(session, message);
+        this.#refused(refusalOf(message));
+        break;
       case 'superseded':
-        return this.#superseded(session, message);
+        this.#superseded(message);
+        break;
       case 'orders':
-        return this.#tell(message);
+        this.#orders.put({ kind: 'changes', changes: message.changes });
+        break;
       case 'shares':
-        if (this.#shareListener === null) this.#unheardShares.push(...message.requests);
-        else this.#shareListener(message.requests);
-        return;
+        this.#shares.put(message.requests);
+        break;
       case 'reported':
       case 'report-refused':
-        return this.#answered(message);
-      case 'heard':
-        session.heardMs = session.sentMs.get(message.seq) ?? session.heardMs;
-        session.sentMs.delete(message.seq);
-        return;
+        this.#answered(message);
+        break;
       case 'left':
-        this.#left?.();
-        return;
+        this.#left();
+        break;
+      case 'heard':
+        break;
     }
   }
 
-  #welcomed(session: Session, message: Extract<ServerMessage, { kind: 'welcome' }>): void {
-    session.welcomed = true;
-    session.cancelTimer();
-    session.heardMs = this.#options.host.clock.bootMs();
-    this.#heartbeatMs = message.heartbeatMs;
+  #welcomed(message: Extract<ServerMessage, { kind: 'welcome' }>): void {
     this.#rejoinWithinMs = message.rejoinWithinMs;
     if (this.#isTroubled) this.#options.onTrouble(null);
     this.#isTroubled = false;
-    if (this.#outstanding !== null) this.#say(session, this.#outstanding.message);
-    this.#tell({ kind: 'all', orders: message.orders });
-    this.#beat(session);
+    if (this.#outstanding !== null) this.#connection?.say(this.#outstanding.message);
+    this.#orders.put({ kind: 'all', orders: message.orders });
     this.#joined?.resolve();
     this.#joined = null;
-  }
-
-  /** Renews the lease; notices a connection that is only half there. */
-  #beat(session: Session): void {
-    const { host } = this.#options;
-    if (session.ended || this.#session !== session) return;
-    const nowMs = host.clock.bootMs();
-    if (nowMs - session.heardMs > missedHeartbeats * this.#heartbeatMs) {
-      session.link.abandon();
-      return;
-    }
-    this.#heartbeats += 1;
-    session.sentMs.set(this.#heartbeats, nowMs);
-    this.#say(session, { kind: 'heartbeat', seq: this.#heartbeats });
-    session.cancelTimer = host.timers.after(this.#heartbeatMs, () => this.#beat(session));
-  }
-
-  #tell(news: OrderNews | Extract<ServerMessage, { kind: 'orders' }>): void {
-    const told: OrderNews = news.kind === 'orders' ? { kind: 'changes', changes: news.changes } : news;
-    if (this.#listener === null) this.#unheard.push(told);
-    else this.#listener(told);
   }
 
   #answered(message: Extract<ServerMessage, { kind: 'reported' | 'report-refused' }>): void {
@@ -315,38 +209,26 @@ export class NetworkChannel implements AgentChannel {
     else outstanding.reject(new RefusalError(refusalOf(message)));
   }
 
-  #refused(session: Session, message: Extract<ServerMessage, { kind: 'refused' }>): void {
-    const refusal = refusalOf(message);
-    if (passes.has(refusal.code)) {
-      session.link.close(1000, refusal.message);
-      return;
-    }
-    this.#dismiss({ refusal, elsewhere: false });
+  #refused(refusal: Refusal): void {
+    if (passes.has(refusal.code)) this.#connection?.close(1000, refusal.message);
+    else this.#dismiss(refusal, false);
   }
 
-  #superseded(session: Session, message: Extract<ServerMessage, { kind: 'superseded' }>): void {
-    session.link.close(1000, 'superseded');
+  #superseded(message: Extract<ServerMessage, { kind: 'superseded' }>): void {
     const { host, place } = this.#options;
     // Of one that took over long ago the server may know no more than the boot of its machine.
     const elsewhere = message.place === null ? message.bootId !== host.clock.bootId() : message.place !== place;
-    const where = elsewhere ? 'on another machine, or a copy of this one' : 'here';
-    const refusal = refuse('STALE_ATTEMPT', `another agent has taken over the node, ${where}`, {
-      hint: 'give each machine a node of its own: yard up --name NAME with a join token of its own',
-    });
-    this.#dismiss({ refusal, elsewhere });
+    const where = elsewhere ? 'on another machine, or in a copy of this one' : 'here';
+    const hint = 'give each machine a node of its own: yard up --name NAME with a join token of its own';
+    this.#dismiss(refuse('STALE_ATTEMPT', `another agent has taken over the node, ${where}`, { hint }), elsewhere);
   }
 
-  #dismiss(dismissal: Dismissal): void {
+  #dismiss(refusal: Refusal, elsewhere: boolean): void {
     const joined = this.#joined;
     this.#joined = null;
     this.close();
-    if (joined !== null) joined.reject(new RefusalError(dismissal.refusal));
-    else this.#options.onDismissed(dismissal);
-  }
-
-  #malformed(session: Session, what: string): void {
-    this.#trouble(`the server said what this agent does not understand: ${what}`);
-    session.link.close(closeCodes.malformed, 'not understood');
+    if (joined !== null) joined.reject(new RefusalError(refusal));
+    else this.#options.onDismissed({ refusal, elsewhere });
   }
 
   #trouble(trouble: string): void {
@@ -354,48 +236,31 @@ export class NetworkChannel implements AgentChannel {
     this.#isTroubled = true;
     this.#options.onTrouble(trouble);
   }
-
-  #say(session: Session, message: AgentMessage): void {
-    session.link.sendText(JSON.stringify(message));
-  }
 }
 
-/** Into reports that each fit into a frame: what is not of events goes with the first. */
-function splitReport({ events, released, ...rest }: Report): readonly Report[] {
-  const parts: Report[] = [];
-  let part: NodeReport['events'][number][] = [];
-  let sizeBytes = 0;
-  for (const event of events) {
-    const eventBytes = JSON.stringify(event).length;
-    if (part.length === mostEventsPerReport || (part.length > 0 && sizeBytes + eventBytes > longestFrameBytes)) {
-      parts.push({ events: part, released: [] });
-      [part, sizeBytes] = [[], 0];
-    }
-    part.push(event);
-    sizeBytes += eventBytes;
+/** Keeps what comes before somebody listens. */
+class Mailbox<Item> {
+  #listener: ((item: Item) => void) | null = null;
+  readonly #kept: Item[] = [];
+
+  put(item: Item): void {
+    if (this.#listener === null) this.#kept.push(item);
+    else this.#listener(item);
   }
-  for (let at = 0; at === 0 || at < released.length; at += mostEventsPerReport) {
-    parts.push({ events: at === 0 ? part : [], released: released.slice(at, at + mostEventsPerReport) });
+
+  open(listener: (item: Item) => void): () => void {
+    this.#listener = listener;
+    for (const item of this.#kept.splice(0)) listener(item);
+    return () => {
+      this.#listener = () => {};
+    };
   }
-  return parts.map((one, position) => (position === 0 ? { ...one, ...rest } : one));
 }
 
 /** Refusals that pass by themselves: the agent comes again. */
 const passes: ReadonlySet<RefusalCode> = new Set<RefusalCode>(['STORE_FULL', 'READ_ONLY']);
 
-function readMessage(text: string): ServerMessage | null {
-  try {
-    const read = serverMessage.safeParse(JSON.parse(text));
-    return read.success ? read.data : null;
-  } catch {
-    return null;
-  }
-}
-
-function refusalOf({ code, message, hint }: { code: string; message: string; hint: string | null }): Refusal {
-  return refuse(isKnownCode(code) ? code : 'BAD_REQUEST', message, { hint });
-}
-
-function isKnownCode(code: string): code is RefusalCode {
-  return Object.hasOwn(refusals, code);
+function refusalOf(told: { readonly code: string; readonly message: string; readonly hint: string | null }): Refusal {
+  const code = Object.hasOwn(refusals, told.code) ? (told.code as RefusalCode) : 'BAD_REQUEST';
+  return refuse(code, told.message, { hint: told.hint });
 }

@@ -127,7 +127,7 @@ async function serve({ host, seat, options, end }: Joining, address: ServerAddre
     connect: (listener) => connectAgent(address, listener),
     place: await placeOf(host, directory),
     onStream: serveStreams({ host, directory, node: name, store, environment, sealing, agent: () => agent }),
-    onDismissed: (dismissal) => void dismiss(agent, dismissal).then(failure.fail),
+    onDismissed: (dismissal) => void dismiss(agent, dismissal).then((error) => failure.fail(error)),
     onTrouble: (trouble) => onNote(trouble === null ? `${address.url} is there again` : `${trouble}; trying again`),
   });
   const letGo = (): void => {
@@ -163,7 +163,7 @@ async function serve({ host, seat, options, end }: Joining, address: ServerAddre
     throw error;
   }
   const running = agent;
-  keepTidy({ host, logs, store, directory }, over.signal).catch(failure.fail);
+  keepTidy({ host, logs, store, directory }, over.signal).catch((error: unknown) => failure.fail(error));
   return {
     name,
     failed: failure.failed,
