@@ -45,6 +45,9 @@ function* keyedPlaces(nodes: readonly (AST.TOMLTable | AST.TOMLKeyValue)[], pref
     const names = node.type === 'TOMLTable' ? node.resolvedKey : node.key.keys.map(keyName);
     const keys = [...prefix, ...names];
     yield* keyPlaces(prefix, node.key.keys);
+    const last = node.key.keys.at(-1);
+    // The head of a table within one of several, `[jobs.profile]` below `[[jobs]]`, leaves out which one it is in.
+    if (node.type === 'TOMLTable' && last !== undefined) yield { keys, place: placeOf(last) };
     if (node.type === 'TOMLTable') yield* keyedPlaces(node.body, keys);
     else yield* valuePlaces(node.value, keys);
   }

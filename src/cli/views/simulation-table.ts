@@ -3,6 +3,7 @@ import { layoutTable } from '../output/table.ts';
 
 const mostKinds = 20;
 const mostReasons = 10;
+const leastForEnds = 16;
 
 /** What a simulation found, for people: who waited how long, how full it was, and what was waited for. */
 export function simulationTable(report: SimulationReport, width: number | null): string {
@@ -32,7 +33,7 @@ function summary(report: SimulationReport): string {
 function kindsTable({ kinds }: SimulationReport, width: number | null): string {
   const bySize = [...kinds].sort((a, b) => b.gpuHours - a.gpuHours || b.coreHours - a.coreHours);
   const shown = bySize.slice(0, mostKinds);
-  const head = ['JOBS', 'COUNT', 'WAITED p50', 'p95', 'MAX', 'RAN p50', 'GPU HOURS', 'ENDED'];
+  const head = ['JOBS', 'COUNT', 'WAIT p50', 'p95', 'MAX', 'RUN p50', 'GPU·h', 'ENDED'];
   const rows = shown.map((kind) => [
     kind.name,
     number(kind.parts),
@@ -45,7 +46,22 @@ function kindsTable({ kinds }: SimulationReport, width: number | null): string {
   ]);
   const left = kinds.length - shown.length;
   const rest = left > 0 ? `\nand ${number(left)} names more (--json has them all)` : '';
-  return figures(head, rows, [1, 2, 3, 4, 5, 6], width) + rest;
+  return figures(head, fitNames(head, rows, width), [1, 2, 3, 4, 5, 6], width) + rest;
+}
+
+/** Names give way where a line would not fit: how jobs ended needs some room, too. */
+function fitNames(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  width: number | null,
+): readonly (readonly string[])[] {
+  if (width === null) return rows;
+  const between = head
+    .slice(1, -1)
+    .map((_, column) => Math.max(...[head, ...rows].map((row) => row[column + 1]?.length ?? 0)));
+  const taken = between.reduce((sum, one) => sum + one + 2, 2);
+  const room = Math.max(8, width - taken - leastForEnds);
+  return rows.map(([name = '', ...rest]) => [name.length > room ? `${name.slice(0, room - 1)}…` : name, ...rest]);
 }
 
 function endedText({ ended, unended }: KindReport): string {

@@ -83,6 +83,11 @@ resources = { gpus = 8, memory = "64GiB" }
       'RANGE profile.nodes in [jobs] is 0; expected a whole number from 1 to 4096 | plan.toml:9  nodes = 0',
     ],
     [
+      'a table of the profile that does not exist',
+      `${oneNode}${job}[jobs.profile.x]`,
+      'UNKNOWN_KEY unknown key "x" in profile of [jobs] | plan.toml:8  [jobs.profile.x]',
+    ],
+    [
       'a key at the top',
       `node = 1\n${oneNode}`,
       'UNKNOWN_KEY unknown key "node" at the top of the file | plan.toml:1  node = 1',
