@@ -14,6 +14,8 @@ export const serverCommands: readonly CommandDefinition[] = [
       option('--tls-cert <file>', 'a certificate as PEM; without one the server makes its own'),
       option('--tls-key <file>', 'its key as PEM'),
       option('--public-url <url>', 'how clients reach it, where that is not its address'),
+      option('--lease <duration>', 'a node silent for so long gets no new work (default: 30s)'),
+      option('--grace <duration>', 'and is lost so much later (default: 90s)'),
       option('--oidc-issuer <url>', 'where people sign in'),
       option('--oidc-client-id <id>', 'as which the issuer knows this server'),
       option('--oidc-claim <name>', "the claim that becomes a user's name (default: email)"),
