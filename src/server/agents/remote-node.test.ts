@@ -1,12 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RunningNode } from '../../client/api.ts';
 import { createJobs } from '../../client/jobs.ts';
 import { startServerNode } from '../../client/remote/agent/start-remote-node.ts';
 import { RemoteRunyard } from '../../client/remote/remote-runyard.ts';
+import { createServices } from '../../client/services.ts';
 import { createTokens } from '../../client/tokens.ts';
 import { Server } from '../server.ts';
 
@@ -115,6 +117,64 @@ describe('a node of a server', () => {
     expect((await again.wait()).state).toBe('COMPLETED');
     expect(await textOf(again.logs())).toBe('begun\nEND\n');
     expect(notes.at(-1)).toContain('is there again');
+  });
+
+  it('is left for an upgrade while its service answers every request [B3]', async () => {
+    const run = `exec ${process.execPath} -e 'require("node:http").createServer((_, r) => r.end("ok")).listen(process.env.PORT)'`;
+    const services = createServices(server.parts.embedded);
+    const profile = { replicas: 1, readiness: { http: '/', interval: '100ms' }, rollout: { minReady: '0s' } };
+    await services.apply({ service: { name: 'web', run }, profile });
+    const web = await services.get('web');
+    for await (const view of web.watch()) if (view.endpoints.length > 0) break;
+    const [endpoint] = (await web.view()).endpoints;
+    const answers: string[] = [];
+    let isOver = false;
+    const asking = (async () => {
+      while (!isOver) answers.push(await (await fetch(`http://${endpoint?.endpoint}`)).text());
+    })();
+    await vi.waitFor(() => expect(answers.length).toBeGreaterThan(5));
+    await node?.close();
+    const beforeIt = answers.length;
+    await vi.waitFor(() => expect(answers.length).toBeGreaterThan(beforeIt + 5));
+    node = await startNode();
+    isOver = true;
+    await asking;
+    expect(answers.every((text) => text === 'ok')).toBe(true);
+    expect((await web.view()).endpoints).toEqual([endpoint]);
+    await web.remove();
+    for await (const view of web.watch()) if (view.replicas.length === 0) break;
+  });
+
+  it('ends a command beside a task when whoever asked is gone, and tells them when the node is', async () => {
+    const remote = new RemoteRunyard({
+      address: { url: server.url, fingerprint: server.fingerprint, token: server.adminToken },
+      home: `${home}/user`,
+    });
+    const job = await remote.jobs.submit({ job: { name: 'beside', run: 'echo begun; exec sleep 100' } });
+    for await (const text of job.logs({ follow: true })) if (text.includes('begun')) break;
+    const streams = () => ({ stdin: null, stdout: new PassThrough(), stderr: new PassThrough() });
+    const gone = `${home}/gone`;
+    const command = ['sh', '-c', `trap 'echo hup > ${gone}; exit' HUP; echo up; while :; do sleep 0.02; done`];
+    const other = new RemoteRunyard({
+      address: { url: server.url, fingerprint: server.fingerprint, token: server.adminToken },
+      home: `${home}/user`,
+    });
+    const first = streams();
+    const session = await (await other.jobs.get(job.id)).exec({ command, streams: first });
+    await once(first.stdout, 'data');
+    session.terminate();
+    expect(await session.ended).toMatchObject({ exitCode: null, signal: 15 });
+    const second = streams();
+    const left = await (await other.jobs.get(job.id)).exec({ command, streams: second });
+    await once(second.stdout, 'data');
+    await node?.close();
+    await expect(left.ended).rejects.toThrow();
+    await vi.waitFor(() => expect(existsSync(gone)).toBe(true));
+    node = await startNode();
+    await job.stop({ graceMs: 0 });
+    await job.wait();
+    await other.close();
+    await remote.close();
   });
 
   it('is left for an upgrade without its job noticing, and adopts it under the next agent [B3]', async () => {
