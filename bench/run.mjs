@@ -18,6 +18,7 @@ const benches = {
   idle: () => import('./idle.mjs'),
   restart: () => import('./restart.mjs'),
   services: () => import('./services.mjs'),
+  simulate: () => import('./simulate.mjs'),
   agents: () => import('./agents.mjs'),
 };
 

@@ -8,7 +8,7 @@ import { type Context, type Invocation, textOption } from '../context.ts';
 import { readPlan } from '../simulate/read-plan.ts';
 import { simulationTable } from '../views/simulation-table.ts';
 
-/** Parts that `--json` lists one by one; of more there is `--jobs FILE`. */
+/** Parts that `--json` lists one by one, as `each`; of more there is `--jobs FILE`. */
 const mostListed = 1000;
 
 /** What a workload would do on a cluster (B9). */
@@ -37,7 +37,7 @@ export async function execute(context: Context, invocation: Invocation): Promise
     const report = simulate(plan, { onPart, onProgress });
     context.output.live(null);
     if (svg !== null) writeFileSync(svg, drawReport(report));
-    const document = { ...report, jobs: listed.length > mostListed ? null : listed };
+    const document = { ...report, each: listed.length > mostListed ? null : listed };
     context.output.answer(document, (width) => simulationTable(report, width));
   } finally {
     sink?.close();
