@@ -18,7 +18,8 @@ function richState(): { at: Scenario; ids: readonly string[] } {
   });
   at.do({ kind: 'SetSecret', project: 'default', name: 's', boxes: { [`${'k'.repeat(43)}=`]: 'Ym94' }, by: 'ada' });
   at.join('n1', { cpus: 8, gpus: gpus('n1', 2), labels: { zone: 'a', $odd: 'x' } });
-  at.join('n2');
+  // Another agent had spoken for it before.
+  for (const instance of ['first', 'second']) at.join('n2', {}, { leased: true, instance });
   at.do({ ...at.reportOf('n1', []), secrets: ['s'] });
   const profile = { retry: { maxAttempts: 3, onExit: [75] }, setupReuse: ['a.txt'], timeoutMs: 60_000 };
   const spec = {
