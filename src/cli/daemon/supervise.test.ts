@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { notAgain } from '../exit-code.ts';
 import { type DaemonEnd, supervise } from './supervise.ts';
 
 /** Runs that end as the list says, each after so long; pauses are noted, not waited for. */
@@ -49,6 +50,13 @@ describe('a daemon of our own', () => {
     const at = runsOf([killed, killed], { isReplaced: true });
     expect(await supervise(at.runs, 'laptop')).toEqual(killed);
     expect(at.started()).toBe(1);
+  });
+
+  it('that was refused for good is left alone: a copied machine must not fight for its name [X11]', async () => {
+    const at = runsOf([{ code: notAgain, signal: null }, killed]);
+    expect(await supervise(at.runs, 'laptop')).toEqual({ code: notAgain, signal: null });
+    expect(at.started()).toBe(1);
+    expect(at.said).toEqual(['the agent of laptop was refused for good; it is not started again']);
   });
 
   it('that dies is started again after 1, 2, 4 s, and left alone once it ends well [X11]', async () => {

@@ -1,4 +1,4 @@
-import { hashSecret } from '../../../control/tokens.ts';
+import { drawNodeKey, hashSecret } from '../../../control/tokens.ts';
 import { refuse } from '../../../core/refusal.ts';
 import type { Host } from '../../../host/host.ts';
 import { RefusalError } from '../../refusal-error.ts';
@@ -15,8 +15,6 @@ export interface ServerChoice {
   /** As it was handed out, perhaps with the server's fingerprint behind an `@`; of use at the first start only. */
   readonly joinToken?: string;
 }
-
-const keyBytes = 32;
 
 type JoinHost = Pick<Host, 'files' | 'clock' | 'timers' | 'chance' | 'digests'>;
 
@@ -45,7 +43,7 @@ export async function useToken(
 ): Promise<ServerAddress> {
   const { token, fingerprint } = readToken(given.token);
   const server = { url: readServerUrl(given.url), fingerprint: fingerprint ?? given.fingerprint };
-  const key = (await readNodeKey(host.files, directory)) ?? toHex(host.chance.bytes(keyBytes));
+  const key = (await readNodeKey(host.files, directory)) ?? drawNodeKey(host.chance);
   await writeNodeKey(host.files, directory, key);
   const http = createHttp({ ...server, token }, host);
   try {
@@ -72,8 +70,4 @@ function notJoined(name: string, url: string | undefined): RefusalError {
       hint: 'an administrator makes a join token (yard tokens create --join); start with --token-file FILE',
     }),
   );
-}
-
-function toHex(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
