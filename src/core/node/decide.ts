@@ -9,7 +9,8 @@ import type { Node } from './node.ts';
 
 export function decideLeaveNode(state: State, command: Extract<Command, { kind: 'LeaveNode' }>): Decision {
   const node = state.nodes.get(command.node);
-  const leaves = node?.instance === command.instance && node.presence.kind === 'up';
+  const isThere = node?.presence.kind === 'up' || node?.presence.kind === 'suspect';
+  const leaves = node?.instance === command.instance && isThere;
   return done(leaves ? [{ kind: 'NodeLeft', node: command.node, instance: command.instance }] : []);
 }
 

@@ -77,6 +77,13 @@ describe('a node with a lease', () => {
     expect(statesOf(at)).toBe('LOST DOWN');
   });
 
+  it('may end with a word as well: a node that is suspect can leave in good order', () => {
+    const at = leased('n1');
+    at.silence(30_000);
+    at.leave('n1');
+    expect(statesOf(at)).toBe('DOWN');
+  });
+
   it('of one that has none is never asked: it stands still while nobody serves the node [B3]', () => {
     const at = new Scenario();
     at.join('n1');

@@ -246,6 +246,16 @@ describe('a node that is lost with a replica', () => {
     expect(at.view).toMatchObject({ ready: 2, desired: 2 });
   });
 
+  it('is replaced at once, however many it had: a lost node is one failure, not one for each', () => {
+    const at = new ServiceScenario();
+    at.joinLeased('n1');
+    at.running({ replicas: 5, spread: 'none', resources: { cpus: 0.1 } });
+    at.joinLeased('n2');
+    at.silence(graceOver, 'n2');
+    expect(at.ids().map((id) => at.task(id).node)).toEqual(Array(5).fill('n2'));
+    expect(at.service.failures).toBe(1);
+  });
+
   it('leaves it out of the endpoints when it is waited for, and puts it back with its node [X32] [I25]', () => {
     const at = serving('wait');
     at.silence(graceOver, 'n2');

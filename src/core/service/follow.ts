@@ -41,6 +41,9 @@ export function followReplicaEnd(state: State, job: Job, nowMs: number): readonl
   if (service === undefined || outcome === null || service.standing !== 'wanted') return [];
   if (!service.replicas.has(job.id) || outcome.reason === 'stopped') return [];
   if (endsWell(job, outcome) || isLostForGood(job, outcome)) return [];
+  // A node takes many replicas with it at once: that is one failure, and delays what is delayed already no further.
+  const isDelayed = service.failures > 0 && service.backoff !== null && service.backoff.untilMs >= nowMs;
+  if (outcome.reason === 'node-lost' && isDelayed) return [];
   const failures = service.failures + 1;
   const isNodeFailure = outcome.reason === 'node-lost' || outcome.reason === 'node-fault';
   const delayMs =
