@@ -5,11 +5,21 @@ import type { ErrorAnswer } from './http-refusal.ts';
 
 /** Answers that are written piece by piece: each waits until the one before was taken, and ends when its reader is gone. */
 
+export interface EventSending {
+  readonly keepAliveMs: number;
+  readonly signal: AbortSignal;
+  readonly onError: (error: unknown) => ErrorAnswer;
+  /** Looked at now and then: why the reader may read no further, such as a token that was revoked meanwhile. */
+  readonly whyOver: () => Error | null;
+  /** Aborts the signal. */
+  readonly end: () => void;
+}
+
 /** `event: end` after the last one says that the stream is complete; one that is cut by a stop says nothing. */
 export async function sendEvents(
   response: ServerResponse,
   events: AsyncIterable<SentEvent<unknown>>,
-  how: { keepAliveMs: number; signal: AbortSignal; onError: (error: unknown) => ErrorAnswer },
+  how: EventSending,
 ): Promise<void> {
   response.writeHead(200, {
     'content-type': 'text/event-stream',
@@ -18,8 +28,16 @@ export async function sendEvents(
     'x-accel-buffering': 'no',
   });
   response.flushHeaders();
+  const fail = (error: unknown): void => {
+    const { body } = how.onError(error);
+    response.write(writeStreamEvent({ kind: 'error', id: null, data: JSON.stringify(body) }));
+  };
   const keepAlive = setInterval(() => {
-    if (!response.writableNeedDrain) response.write(keepAliveComment);
+    const over = how.whyOver();
+    if (over !== null) {
+      fail(over);
+      how.end();
+    } else if (!response.writableNeedDrain) response.write(keepAliveComment);
   }, how.keepAliveMs);
   try {
     for await (const { id, data } of events) {
@@ -28,9 +46,7 @@ export async function sendEvents(
     }
     if (!how.signal.aborted) response.write(writeStreamEvent({ kind: 'end', id: null, data: '{}' }));
   } catch (error) {
-    if (how.signal.aborted) return;
-    const { body } = how.onError(error);
-    response.write(writeStreamEvent({ kind: 'error', id: null, data: JSON.stringify(body) }));
+    if (!how.signal.aborted) fail(error);
   } finally {
     clearInterval(keepAlive);
     response.end();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { pick, type Served, sendRaw, serve } from './served.testsuite.ts';
 
 let served: Served;
@@ -171,11 +171,9 @@ describe('what a server answers to what it should not be sent', () => {
   });
 
   it('tells nothing of a fault but where its log has the cause', async () => {
-    const { parts } = served.server;
-    const { missing } = parts.store;
-    parts.store.missing = () => Promise.reject(new Error('a secret cause'));
+    const broken = vi.spyOn(served.server.parts.store, 'missing').mockRejectedValue(new Error('a secret cause'));
     const told = await served.ask('POST', '/v1/blobs/missing', { body: { hashes: [] } });
-    parts.store.missing = missing;
+    broken.mockRestore();
     expect(told.status).toBe(500);
     expect(told.text).not.toContain('secret cause');
     const id = /under ([0-9a-f]{16})/.exec(pick(told.json, 'error.message'))?.[1];

@@ -18,7 +18,7 @@ const idleLookMs = 50;
 /** A TLS server, and what cuts every connection that it still has. */
 export interface Listener {
   readonly https: Server;
-  cutAll(): void;
+  readonly cutAll: () => void;
 }
 
 /** The TLS server with its limits, not listening yet. */
@@ -57,7 +57,7 @@ export function createListener(
   const cutSockets = mountSockets(server, https);
   return {
     https,
-    cutAll() {
+    cutAll: () => {
       https.closeAllConnections();
       cutSockets();
     },

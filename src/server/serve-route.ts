@@ -15,7 +15,7 @@ import { holdsToken } from './presented-token.ts';
 import { readShape } from './read-shape.ts';
 import { readBody } from './request-body.ts';
 import type { ServerParts } from './server-parts.ts';
-import { TooManyGuesses, whoAsks } from './who-asks.ts';
+import { TooManyGuesses, whoAsks, whyNoLonger } from './who-asks.ts';
 
 export type Bound = Context<{ Bindings: HttpBindings }>;
 
@@ -48,7 +48,7 @@ export async function serveRoute(server: ServerParts, named: NamedRoute, context
       lastEventId: readLastEventId(incoming),
     };
     const given = await handler(asked as never);
-    return await sendAnswer(server, route, { context, given, signal: ending.signal });
+    return await sendAnswer(server, route, { context, given, ending, actor });
   } catch (error) {
     return sendError(server, context, error);
   } finally {
@@ -78,9 +78,10 @@ export async function admit(
 async function sendAnswer(
   server: ServerParts,
   { answer }: Route,
-  { context, given, signal }: { context: Bound; given: unknown; signal: AbortSignal },
+  { context, given, ending, actor }: { context: Bound; given: unknown; ending: Ending; actor: Principal },
 ): Promise<Response> {
-  const { outgoing } = context.env;
+  const { outgoing, incoming } = context.env;
+  const { signal, end } = ending;
   switch (answer.kind) {
     case 'json':
       return context.json(given as object);
@@ -94,9 +95,13 @@ async function sendAnswer(
       await sendBytes(outgoing, given as GivenBytes, signal);
       return RESPONSE_ALREADY_SENT;
     case 'events': {
-      const { keepAliveMs } = server.settings.limits;
-      const onError = (error: unknown): ErrorAnswer => answerError(server, context.env.incoming, error);
-      await sendEvents(outgoing, given as AsyncIterable<SentEvent<unknown>>, { keepAliveMs, signal, onError });
+      await sendEvents(outgoing, given as AsyncIterable<SentEvent<unknown>>, {
+        keepAliveMs: server.settings.limits.keepAliveMs,
+        signal,
+        end,
+        onError: (error) => answerError(server, incoming, error),
+        whyOver: () => whyNoLonger(server, actor),
+      });
       return RESPONSE_ALREADY_SENT;
     }
     case 'socket':
@@ -135,11 +140,14 @@ export function answerError(server: ServerParts, incoming: IncomingMessage, erro
   return faultAnswer(fault);
 }
 
-/** Aborts when the one who asked is gone, and when the server stops. */
-export function endingOf(
-  connection: EventEmitter,
-  stopping: AbortSignal,
-): { readonly signal: AbortSignal; forget(): void } {
+/** When a request is over: who asked is gone, the server stops, or somebody says so. */
+interface Ending {
+  readonly signal: AbortSignal;
+  readonly end: () => void;
+  readonly forget: () => void;
+}
+
+export function endingOf(connection: EventEmitter, stopping: AbortSignal): Ending {
   const controller = new AbortController();
   // Each log of a stream listens to it.
   setMaxListeners(0, controller.signal);
@@ -147,7 +155,7 @@ export function endingOf(
   connection.once('close', end);
   stopping.addEventListener('abort', end);
   if (stopping.aborted) end();
-  return { signal: controller.signal, forget: () => stopping.removeEventListener('abort', end) };
+  return { signal: controller.signal, end, forget: () => stopping.removeEventListener('abort', end) };
 }
 
 /** The query through the route's schema; a key that it does not know is refused. */

@@ -14,8 +14,8 @@ export interface Served {
   /** The lines of its log, read back. */
   readonly lines: readonly Record<string, unknown>[];
   /** Asks as the administrator unless `token` says otherwise; null asks without one. */
-  ask(method: string, path: string, how?: Ask): Promise<Answered>;
-  end(): Promise<void>;
+  readonly ask: (method: string, path: string, how?: Ask) => Promise<Answered>;
+  readonly end: () => Promise<void>;
 }
 
 export interface Ask {
@@ -54,7 +54,7 @@ export async function serve(options: StartOptions = {}): Promise<Served> {
     home,
     lines,
     ask: (method, path, how) => ask(server, { method, path }, how),
-    async end() {
+    end: async () => {
       await server.close();
       if (options.home === undefined) rmSync(home, { recursive: true, force: true });
     },

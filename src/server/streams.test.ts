@@ -42,7 +42,7 @@ async function readInPieces(path: string, each: number): Promise<StreamEvent[]> 
 
 interface Written {
   readonly id: string;
-  write(file: string, text: string): void;
+  readonly write: (file: string, text: string) => void;
 }
 
 /** A job on a node that is elsewhere, as far as its logs go. */
@@ -99,6 +99,19 @@ describe('streams', () => {
       if (text.includes(': still here')) void own.end();
     }
     expect(text).not.toContain('event: end');
+    await own.end();
+  });
+
+  it('end soon after the token that opened them was revoked', async () => {
+    const own = await serve({ limits: { keepAliveMs: 20 } });
+    const made = await own.ask('POST', '/v1/tokens', { body: { kind: 'user', user: 'eve' } });
+    const answer = await open(own.server, { path: '/v1/events?follow=true' }, { token: pick(made.json, 'token') });
+    const events = eventsOf(answer);
+    await events.next();
+    await own.ask('DELETE', `/v1/tokens/${pick(made.json, 'id')}`);
+    const kinds: string[] = [];
+    for await (const { kind } of events) kinds.push(kind);
+    expect(kinds.at(-1)).toBe('error');
     await own.end();
   });
 

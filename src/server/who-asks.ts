@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { RefusalError } from '../client/refusal-error.ts';
 import { type Presented as OurToken, type Verified, verify } from '../control/tokens.ts';
+import { isOver } from '../core/access/authorize.ts';
 import type { Principal } from '../core/access/principal.ts';
 import type { Access } from '../wire/http/route.ts';
 import { plainAddress } from './allowed-hosts.ts';
@@ -76,6 +77,15 @@ async function signsIn(server: ServerParts, token: string, keys: readonly string
     if (error instanceof RefusalError && error.code === 'UNAUTHORIZED') server.guesses.failed(keys);
     throw error;
   }
+}
+
+/** Why somebody who was let in is not any more; null while nothing has changed. */
+export function whyNoLonger({ embedded }: ServerParts, actor: Principal): Error | null {
+  if (actor.kind !== 'user') return null;
+  const { plane } = embedded;
+  const token = plane.state.access.tokens.get(actor.token);
+  if (token?.kind === 'user' && !isOver(token, plane.nowMs())) return null;
+  return refused('UNAUTHORIZED', 'the token was revoked meanwhile, or has expired', { hint: 'yard login' });
 }
 
 /** The id of the join token that a request came with, which was looked at when it was let in. */

@@ -49,4 +49,3 @@ export const applyBody = z.strictObject({
 });
 
 export const previewBody = z.strictObject({ submission: prepared });
-export const profileBody = z.strictObject({ document: z.unknown() });
