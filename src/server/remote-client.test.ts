@@ -46,7 +46,7 @@ function makeFolder(name: string, files: Readonly<Record<string, string>>): stri
 }
 
 describe('a job at a server', () => {
-  it('takes its workspace along, prints, and brings its outputs home [S4] [S5] [S8] [B3]', async () => {
+  it('takes its workspace along, prints, and brings its outputs home [S4] [S5]', async () => {
     const large = 'x'.repeat(300_000);
     const folder = makeFolder('work', { 'in.txt': 'größer\n', 'large.bin': large });
     const job = await yard.jobs.submit(

@@ -100,7 +100,7 @@ describe('content through a connection that is cut', () => {
 });
 
 describe('a job that is followed', () => {
-  it('loses and repeats no line through cuts and a restart of the server [B3]', async () => {
+  it('loses and repeats no line through cuts and a restart of the server [G9]', async () => {
     const yard = await connect();
     const folder = join(place, 'gates');
     mkdirSync(folder);

@@ -68,11 +68,17 @@ const lookHeldUpMs = 3000;
 /** Says once, and again when it changed, why a job that has its node does not start. Returns how to end that. */
 function tellHeldUp(context: Context, job: JobHandle): () => void {
   let said = '';
+  let isLooking = false;
   const look = async (): Promise<void> => {
-    const why = (await job.heldUp()) ?? '';
+    // A server that is away answers one look late, and must not find a queue of them when it is back.
+    if (isLooking) return;
+    isLooking = true;
+    const why = await job.heldUp().finally(() => {
+      isLooking = false;
+    });
     // The room that is left changes all the time: only the reason counts.
-    const reason = why.replaceAll(/[\d.]+/g, '');
-    if (why !== '' && reason !== said) context.output.note(`${job.id}  ${why}`);
+    const reason = why?.replaceAll(/[\d.]+/g, '') ?? '';
+    if (why !== null && reason !== said) context.output.note(`${job.id}  ${why}`);
     said = reason;
   };
   // A look that fails tells nothing more than following does, which fails as well then.

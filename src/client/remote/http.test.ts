@@ -66,7 +66,7 @@ describe('asking a server', () => {
     expect(server.seen[1]?.headers['idempotency-key']).toBeUndefined();
   });
 
-  it('asks again with the same key when the connection is cut, so that nothing happens twice [R4.29]', async () => {
+  it('asks again with the same key when the connection is cut, so that nothing happens twice', async () => {
     const { http, server } = await ask({ answers: [hangUp, hangUp, json({ id: 'job-aaaaaa' })] });
     const body = { submission: { job: { name: 'job', run: 'true' } } };
     expect(await http.call('submitJob', { body })).toEqual({ id: 'job-aaaaaa' });

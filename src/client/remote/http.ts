@@ -178,7 +178,8 @@ function outgoingOf<Name extends RouteName>({ http, host }: Parts, name: Name, r
   };
   const path = pathOf(route.path, request.params ?? {}) + queryOf(request.query ?? {});
   const idle = isBytes ? uploadIdleMs : idleMs[route.answer.kind];
-  return { method: route.method, path, idleMs: idle, signal, ...bodyOf(body, isBytes, headers) };
+  const isFollowed = route.answer.kind === 'events';
+  return { method: route.method, path, isFollowed, idleMs: idle, signal, ...bodyOf(body, isBytes, headers) };
 }
 
 function bodyOf(

@@ -114,6 +114,18 @@ describe('a stream of a server', () => {
     await gone;
   });
 
+  it('keeps no question waiting, however many there are', async () => {
+    const { http } = await open((response, { url }) => {
+      if (url.startsWith('/v1/events'))
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write(piece(1));
+      else response.writeHead(200).end(JSON.stringify({ name: 'ada', admin: false, projects: {} }));
+    });
+    const streams = Array.from({ length: 40 }, () => readStream(http, 'events', { query: { follow: true } }));
+    await Promise.all(streams.map((stream) => stream.next()));
+    expect((await http.call('whoami', {})).name).toBe('ada');
+    await Promise.all(streams.map((stream) => stream.return(undefined)));
+  });
+
   it('throws what the server refuses, before it begins and in its middle', async () => {
     const failed = { error: { code: 'NOT_FOUND', message: 'it was pruned', hint: null, path: null } };
     const wrong = writeStreamEvent({ kind: 'error', id: null, data: JSON.stringify(failed) });

@@ -13,6 +13,8 @@ export interface Outgoing {
   readonly headers: Readonly<Record<string, string>>;
   /** Bytes are sent with their length; a stream must come with a `content-length` of its own. */
   readonly body: Uint8Array | Readable | null;
+  /** Stays open for as long as it is followed. */
+  readonly isFollowed: boolean;
   /** Without a byte in either direction for so long, it is given up. */
   readonly idleMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -33,14 +35,21 @@ export interface Transport {
 
 /** Idle connections must not keep a command alive that is done; the requests themselves do. */
 const agentOptions: AgentOptions = { keepAlive: true, maxSockets: 32, maxFreeSockets: 8, scheduling: 'lifo' };
+/** What is followed must never keep a question waiting, however much of it there is. */
+const followedOptions: AgentOptions = { ...agentOptions, maxSockets: Number.POSITIVE_INFINITY };
 
 /** Without a fingerprint the certificate must be signed by somebody whom this machine trusts. */
 export function createTransport(server: string, fingerprint: Fingerprint | null): Transport {
-  const agent = fingerprint === null ? new Agent(agentOptions) : new PinnedAgent(fingerprint, agentOptions);
+  const make = (options: AgentOptions): Agent =>
+    fingerprint === null ? new Agent(options) : new PinnedAgent(fingerprint, options);
+  const [agent, followed] = [make(agentOptions), make(followedOptions)];
   const base = new URL(server);
   return {
-    send: (outgoing) => send(base, agent, outgoing),
-    close: () => agent.destroy(),
+    send: (outgoing) => send(base, outgoing.isFollowed ? followed : agent, outgoing),
+    close() {
+      agent.destroy();
+      followed.destroy();
+    },
   };
 }
 
