@@ -119,7 +119,6 @@ export const simulationTable = z.strictObject({
 
 export type NodesTable = z.output<typeof nodesTable>;
 export type JobsTable = z.output<typeof jobsTable>;
-export type ColumnsTable = z.output<typeof columnsTable>;
 
 export const simulationKeys: readonly string[] = Object.keys(simulationTable.shape);
 export const nodesKeys: readonly string[] = Object.keys(nodesTable.shape);
