@@ -82,6 +82,8 @@ async function explain(embedded: Embedded, job: Job): Promise<Explanation> {
   const heldUp = await whyHeldUp(embedded, job);
   if (heldUp !== null) return { sentence: `${job.id} has its place on ${where} and ${heldUp}`, settings };
   if (waiting === null) return { sentence: `${job.id} runs on ${where}`, settings };
+  if (waiting.reason === 'node-lost')
+    return { sentence: `${job.id} is ${jobState(job)}: ${waiting.message}`, settings };
   const some = job.live > 0 ? `${job.live} of it runs on ${where}; the rest` : 'it';
   return { sentence: `${job.id} is ${jobState(job)}: ${some} ${waiting.message}`, settings };
 }

@@ -14,6 +14,7 @@ import { endLine, outputsLine } from './ending.ts';
 import { outcomeOf } from './follow.ts';
 import { type HeldNode, watchInterrupts } from './interrupts.ts';
 import { createNarrator } from './narrator.ts';
+import { phaseOf } from './phase.ts';
 import { jobView, taskView } from './views.testsuite.ts';
 import { whatNext } from './what-next.ts';
 
@@ -180,6 +181,19 @@ ID             STATE      NODE    GPUS  AGE    WHY
 digits-k3f9q2  COMPLETED  laptop  1     5 min
 sweep-p0w4aa   RUNNING    laptop  1     5 min  41 of 100 done, 2 failed
 llama-7m1xzd   PENDING    –       4     5 min  needs 4 GPUs, the largest node has 2 (yard explain llama-7m1xzd)`);
+  });
+
+  it('says of one that runs on a lost node that it waits for it [B10] [X12]', () => {
+    const awaited = {
+      reason: 'node-lost',
+      message: 'node n1 is lost; it waits for it (without it: yard retry j-1)',
+    } as const;
+    const lost = { ...steps('run'), waiting: awaited };
+    expect(whyOf(lost)).toBe(awaited.message);
+    expect(phaseOf(lost)).toEqual({ kind: 'waiting', why: awaited.message, attempt: 1 });
+    expect(whyOf({ ...lost, array: { size: 9, pending: 0, running: 5, completed: 4, failed: 0 } })).toBe(
+      `4 of 9 done; ${awaited.message}`,
+    );
   });
 
   it('names the step of one that does not run yet', () => {

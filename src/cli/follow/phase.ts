@@ -20,6 +20,7 @@ export function phaseOf(view: JobView): Phase {
   if (array !== null && view.state === 'RUNNING') {
     return { kind: 'array', done: array.completed + array.failed, size: array.size, failed: array.failed };
   }
+  if (view.waiting?.reason === 'node-lost') return { kind: 'waiting', why: view.waiting.message, attempt };
   const tasks = view.tasks.filter((task) => task.attempt === attempt && task.outcome === null);
   const slowest = slowestOf(tasks);
   if (view.state === 'PENDING' || slowest === null || slowest.step === 'claimed') {

@@ -35,7 +35,9 @@ export function whyOf(job: JobView): string {
   const done =
     array === null ? '' : arrayDetail({ done: array.completed + array.failed, size: array.size, failed: array.failed });
   if (outcome !== null) return isSuccess(outcome) ? done : outcome.message;
-  if (job.state === 'RUNNING' && array !== null) return done;
+  const awaited = waiting?.reason === 'node-lost' ? waiting.message : '';
+  if (job.state === 'RUNNING' && array !== null) return [done, awaited].filter(Boolean).join('; ');
+  if (awaited !== '') return awaited;
   if (job.state === 'PENDING' && waiting !== null) {
     const todo = waiting.reason === 'no-fit' ? `yard explain ${id}` : waiting.reason === 'no-node' ? 'yard up' : null;
     return todo === null ? waiting.message : `${waiting.message} (${todo})`;

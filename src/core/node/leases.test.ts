@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { gpus, joining, Scenario } from '../scenario.testsuite.ts';
 import { toRecords } from '../records.ts';
+import { gpus, joining, Scenario } from '../scenario.testsuite.ts';
 import { viewNode } from './view.ts';
 
 const wallMs = Date.UTC(2026, 0, 1);

@@ -102,7 +102,7 @@ describe('a node that is lost with a job that must never run twice', () => {
     at.silence(3_600_000, 'n2');
     expect(at.stateOf(id)).toBe('RUNNING');
     expect(at.key(id).attempt).toBe(1);
-    expect(waits(at, id)).toBe(`node n1 is lost, and it waits for it (yard retry ${id} does not)`);
+    expect(waits(at, id)).toBe(`node n1 is lost; it waits for it (without it: yard retry ${id})`);
   });
 
   it('goes on where it stood when it is back on the same boot [I12] [X12]', () => {
@@ -260,7 +260,7 @@ describe('a node that is lost with a replica', () => {
     const at = serving('wait');
     at.silence(graceOver, 'n2');
     expect(at.view).toMatchObject({ ready: 0, endpoints: [], state: 'WAITING' });
-    expect(at.view.reason).toContain('node n1 is lost, and it waits for it');
+    expect(at.view.reason).toContain('node n1 is lost; it waits for it');
     at.silence(3_600_000, 'n2');
     expect(at.ids()).toHaveLength(2);
     at.beat('n1');

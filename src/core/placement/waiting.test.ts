@@ -61,7 +61,7 @@ const cases: { readonly [Reason in WaitReason]: () => [Scenario, string, string]
     const at = scenario(['n1', {}, { leased: true }]);
     const id = at.submit({ onNodeLoss: 'wait' });
     at.silence(120_000);
-    return [at, id, `node n1 is lost, and it waits for it (yard retry ${id} does not)`];
+    return [at, id, `node n1 is lost; it waits for it (without it: yard retry ${id})`];
   },
   draining: () => {
     const at = scenario(['n1']);

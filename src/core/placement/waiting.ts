@@ -22,7 +22,7 @@ export function whyWaiting(state: State, job: Job, nowMs: number): Waiting | nul
   if (lost !== null) {
     return {
       reason: 'node-lost',
-      message: `node ${lost} is lost, and it waits for it (yard retry ${job.id} does not)`,
+      message: `node ${lost} is lost; it waits for it (without it: yard retry ${job.id})`,
     };
   }
   if (job.cursor >= elementCount(job) && job.requeued.size === 0) return null;
