@@ -31,7 +31,8 @@ describe.concurrent('yard simulate', () => {
       const { code, stdout, stderr } = await yard('simulate', 'plan.toml', '--svg', 'out.svg', '--jobs', 'out.jsonl');
       expect([code, stderr]).toEqual([0, `picture in ${directory}/out.svg\neach job in ${directory}/out.jsonl\n`]);
       expect(stdout).toBe(`\
-2 nodes: 3 jobs, all ended after 2h (seed 1)
+2 nodes, seed 1
+3 jobs: all ended after 2h
 
 JOBS   COUNT  WAIT p50  p95  MAX  RUN p50  GPU·h  ENDED
 train      3         –   1h   1h       1h      0  3 ok
@@ -120,7 +121,7 @@ describe('the table', () => {
     const series = { binMs: 1, values: [] };
     const message = 'needs 4 nodes at once, 3 could take it, and this sentence goes on for longer than the line';
     return {
-      ...{ title: 'x', start: '2026-12-07T00:00:00.000Z', seed: 1, nodes: 1000, jobs: 1e6, parts: 1e6, ended: 9e5 },
+      ...{ title: 'x', start: '2026-12-07T00:00:00.000Z', seed: 1, nodes: 1000, jobs: 1e6, parts: 12e6, ended: 9e5 },
       ...{ makespanMs: 1, endMs: 6e8, utilisation: { gpus: used, cores: used }, notes: ['1 job still running'] },
       kinds: Array.from({ length: 25 }, (_, number) => ({ ...kind, name: `${name}-${number}`, ended, unended: 6 })),
       waiting: [{ reason: 'too-few-nodes', hours: 12_345.678, message, name }],

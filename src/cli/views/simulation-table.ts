@@ -19,15 +19,13 @@ export function simulationTable(report: SimulationReport, width: number | null):
     .join('\n\n');
 }
 
-function summary(report: SimulationReport): string {
-  const { nodes, jobs, parts, ended, makespanMs, endMs, utilisation, start, seed } = report;
+function summary({ nodes, jobs, parts, ended, makespanMs, endMs, utilisation, start, seed }: SimulationReport): string {
   const gpus = utilisation.gpus === null ? '' : `, ${number(utilisation.gpus.capacity)} GPUs`;
-  const ofParts = parts === jobs ? '' : ` (${number(parts)} parts, which are what is counted below)`;
-  const unended = parts - ended;
-  const end =
-    unended === 0 ? `all ended after ${span(makespanMs)}` : `${number(unended)} not ended after ${span(endMs)}`;
-  const from = start === null ? '' : `\nfrom ${start.slice(0, 16).replace('T', ' ')} UTC`;
-  return `${number(nodes)} nodes${gpus}: ${number(jobs)} jobs${ofParts}, ${end} (seed ${seed})${from}`;
+  const from = start === null ? '' : `, from ${start.slice(0, 16).replace('T', ' ')} UTC`;
+  const ofParts = parts === jobs ? '' : ` in ${number(parts)} parts, which are what is counted`;
+  const open = parts - ended;
+  const end = open === 0 ? `all ended after ${span(makespanMs)}` : `${number(open)} not ended after ${span(endMs)}`;
+  return `${number(nodes)} nodes${gpus}, seed ${seed}${from}\n${number(jobs)} jobs${ofParts}: ${end}`;
 }
 
 function kindsTable({ kinds }: SimulationReport, width: number | null): string {
