@@ -22,7 +22,7 @@ export function simulationTable(report: SimulationReport, width: number | null):
 function summary({ nodes, jobs, parts, ended, makespanMs, endMs, utilisation, start, seed }: SimulationReport): string {
   const gpus = utilisation.gpus === null ? '' : `, ${number(utilisation.gpus.capacity)} GPUs`;
   const from = start === null ? '' : `, from ${start.slice(0, 16).replace('T', ' ')} UTC`;
-  const ofParts = parts === jobs ? '' : ` in ${number(parts)} parts, which are what is counted`;
+  const ofParts = parts === jobs ? '' : ` (${number(parts)} parts)`;
   const open = parts - ended;
   const end = open === 0 ? `all ended after ${span(makespanMs)}` : `${number(open)} not ended after ${span(endMs)}`;
   return `${number(nodes)} nodes${gpus}, seed ${seed}${from}\n${number(jobs)} jobs${ofParts}: ${end}`;
