@@ -192,6 +192,7 @@ export class AgentSession {
         this.#misbehaved('a second hello');
         break;
       case 'report':
+        this.#hub.heard(this.node, this.instance);
         this.#reports?.add(message);
         break;
       case 'heartbeat':

@@ -66,10 +66,15 @@ export class LogPusher implements LogSink {
   async flush({ name }: Attempt): Promise<void> {
     const tail = this.#tails.get(name);
     if (tail === undefined) return;
-    const patience = new AbortController();
-    const late = sleep(this.#options.host.timers, flushWithinMs, patience.signal);
-    await Promise.race([this.#pushAll(tail), late]);
-    patience.abort();
+    const pushed = this.#pushAll(tail).then(() => true);
+    // A long rest takes its time; only one that does not move at all is not waited for.
+    for (let seen = -1; seen !== tail.taken; ) {
+      seen = tail.taken;
+      const patience = new AbortController();
+      const late = sleep(this.#options.host.timers, flushWithinMs, patience.signal).then(() => false);
+      if (await Promise.race([pushed, late])) seen = tail.taken;
+      patience.abort();
+    }
   }
 
   close(attempt: Attempt, directory: string): void {
@@ -108,6 +113,7 @@ export class LogPusher implements LogSink {
       unwatch: () => {},
       pushing: null,
       rings: 0,
+      taken: 0,
       isDue: false,
     };
     this.#tails.set(name, tail);
@@ -148,6 +154,7 @@ export class LogPusher implements LogSink {
       try {
         const { sizeBytes, full } = await this.#turns(() => this.#options.push(piece));
         tail.sizes.set(name, sizeBytes);
+        tail.taken += 1;
         if (full) tail.done.add(name);
       } catch (error) {
         if (this.#closed.signal.aborted) return;
@@ -202,6 +209,8 @@ interface Tail {
   pushing: Promise<void> | null;
   /** How often it was asked for. */
   rings: number;
+  /** Pieces that the server has taken. */
+  taken: number;
   isDue: boolean;
 }
 
