@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readLog } from '../../agent/log-reader.ts';
+import { prune } from '../../client/prune.ts';
 import { RefusalError } from '../../client/refusal-error.ts';
 import { submission } from '../../core/scenario.testsuite.ts';
 import { type AgentLab, openAgentLab } from './agents.testsuite.ts';
@@ -81,6 +82,19 @@ describe('logs that are pushed', () => {
       await expect(logs.push('n1', piece(0, 'x', { file: wrong }))).rejects.toThrow('an attempt has no log');
     },
   );
+
+  it('go with their job when it is pruned', async () => {
+    await logs.push('n1', piece(0, 'one\n'));
+    const report = { kind: 'NodeReport', node: 'n1', instance: 'i1', released: [] } as const;
+    const key = { job: 'a-222222', index: 0, rank: 0, attempt: 1 };
+    const exited = { ...key, kind: 'JobExited', exitCode: 0, signal: null, detail: null } as const;
+    await lab.embedded.plane.execute({ ...report, events: [exited] });
+    expect((await prune(lab.embedded, { olderThanMs: 60_000 })).attempts).toBe(0);
+    expect(existsSync(directory())).toBe(true);
+    await lab.time.pass(10);
+    expect((await prune(lab.embedded, { olderThanMs: 1 })).attempts).toBe(1);
+    expect(existsSync(directory())).toBe(false);
+  });
 
   it('go on for an attempt that is over, as long as the server has its beginning', async () => {
     mkdirSync(directory(), { recursive: true });

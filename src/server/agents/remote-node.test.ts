@@ -177,6 +177,23 @@ describe('a node of a server', () => {
     await remote.close();
   });
 
+  it('is not even asked for a command by somebody who may run none there [X29]', async () => {
+    const job = await jobs().submit({ job: { name: 'mine', run: 'echo begun; exec sleep 100' } });
+    for await (const text of job.logs({ follow: true })) if (text.includes('begun')) break;
+    const { token } = await createTokens(server.parts.embedded).create({ user: 'bob' });
+    const address = { url: server.url, fingerprint: server.fingerprint, token };
+    const bob = new RemoteRunyard({ address, home: `${home}/bob` });
+    const streams = { stdin: null, stdout: new PassThrough(), stderr: new PassThrough() };
+    const theirs = await bob.jobs.get(job.id);
+    await expect(theirs.exec({ command: ['touch', `${home}/touched`], streams })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    });
+    expect(existsSync(`${home}/touched`)).toBe(false);
+    await bob.close();
+    await job.stop({ graceMs: 0 });
+    await job.wait();
+  });
+
   it('is left for an upgrade without its job noticing, and adopts it under the next agent [B3]', async () => {
     const job = await jobs().submit({ job: { name: 'long', run: 'echo $$ > pid; echo begun; exec sleep 100' } });
     for await (const text of job.logs({ follow: true })) if (text.includes('begun')) break;
