@@ -37,6 +37,11 @@ export async function keepLogs({ host, directory, label, limits, signal }: LogKe
     mayBeLong = false;
     if (isLast) return;
     pauseMs = grew ? shortestPauseMs : Math.min(pauseMs * 2, longestPauseMs);
-    await sleep(host.timers, pauseMs, signal);
+    await sleep(host.timers, pauseMs < longestPauseMs ? pauseMs : untilNextBeatMs(host.clock.bootMs()), signal);
   }
+}
+
+/** All quiet logs of a node are looked at together: one wake-up for many replicas that do nothing. */
+function untilNextBeatMs(nowMs: number): number {
+  return longestPauseMs - (nowMs % longestPauseMs);
 }

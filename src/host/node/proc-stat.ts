@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { isAbsent, toHostError } from './system-error.ts';
 
 /** One live process that is not a zombie. */
@@ -55,9 +55,22 @@ function readLastPid(): number {
   return Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
 }
 
+/** Far more than the one line of a stat file can hold. */
+const statBytes = Buffer.allocUnsafe(4096);
+
+/** Whoever watches processes reads this once a second for each of them: one read, into memory that is there already. */
 function readProcStat(pid: number): ProcessStat | null {
-  const text = readProcFile(`/proc/${pid}/stat`);
-  return text === null ? null : parseProcStat(text.toString('latin1'));
+  const path = `/proc/${pid}/stat`;
+  let file: number | null = null;
+  try {
+    file = openSync(path, 'r');
+    return parseProcStat(statBytes.toString('latin1', 0, readSync(file, statBytes, 0, statBytes.length, 0)));
+  } catch (error) {
+    if (isGoneOrForeign(error)) return null;
+    throw toHostError(error, path);
+  } finally {
+    if (file !== null) closeSync(file);
+  }
 }
 
 /** Reads a file of a process; null when the process is gone or is not ours to look into. */
