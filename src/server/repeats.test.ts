@@ -50,6 +50,14 @@ describe('requests that are sent again', () => {
     expect(other).toMatchObject({ status: 409, json: { error: { code: 'IDEMPOTENCY_MISMATCH' } } });
   });
 
+  it('do not stumble over their own effect', async () => {
+    await served.ask('POST', '/v1/services', { body: { service: { service: { name: 'gone', run: 'sleep 100' } } } });
+    const remove = (key: string): Promise<Answered> =>
+      served.ask('DELETE', '/v1/services/gone', { headers: { 'idempotency-key': key } });
+    expect([(await remove('r1')).status, (await remove('r1')).status]).toEqual([204, 204]);
+    expect((await remove('r2')).status).toBe(404);
+  });
+
   it('get the token that was made, though nobody keeps it', async () => {
     const headers = { 'idempotency-key': 'token' };
     const body = { kind: 'user', user: 'bob' };

@@ -176,7 +176,7 @@ export function readQuery(route: Route, search: URLSearchParams): unknown {
 
 function readIdempotencyKey({ method, headers }: IncomingMessage): string | null {
   const key = headers['idempotency-key'];
-  if (method !== 'POST' || key === undefined) return null;
+  if (method === 'GET' || key === undefined) return null;
   if (typeof key === 'string' && /^[\x21-\x7e]{1,200}$/.test(key)) return key;
   throw refused('BAD_VALUE', 'the Idempotency-Key is not 1 to 200 printable characters without a space', {
     path: 'Idempotency-Key',

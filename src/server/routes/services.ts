@@ -1,5 +1,6 @@
 import type { ServiceHandle } from '../../client/api.ts';
 import type { Embedded } from '../../client/embedded.ts';
+import { createServiceHandle } from '../../client/service-handle.ts';
 import { applyPushed, createServices, readService } from '../../client/services.ts';
 import type { serviceRoutes } from '../../wire/http/routes-services.ts';
 import { streamEvents } from '../event-places.ts';
@@ -26,19 +27,19 @@ export const serviceHandlers = {
   },
   async scaleService(asked) {
     const { replicas, ...options } = asked.body;
-    await (await serviceOf(asked)).scale(replicas, options);
+    await changing(asked).scale(replicas, options);
   },
   async restartService(asked) {
-    return (await serviceOf(asked)).restart();
+    return changing(asked).restart();
   },
   async stopService(asked) {
-    await (await serviceOf(asked)).stop();
+    await changing(asked).stop();
   },
   async removeService(asked) {
-    await (await serviceOf(asked)).remove();
+    await changing(asked).remove();
   },
   async changeRollout(asked) {
-    const service = await serviceOf(asked);
+    const service = changing(asked);
     const { action, ...options } = asked.body;
     if (action === 'pause') await service.pauseRollout();
     else if (action === 'resume') await service.resumeRollout();
@@ -64,6 +65,11 @@ export const serviceHandlers = {
     return (await serviceOf(asked)).explain();
   },
 } satisfies HandlersOf<typeof serviceRoutes>;
+
+/** What is asked again after its answer was lost must not stumble over its own effect: nothing is looked up before. */
+function changing(asked: { params: { name: string }; embedded: Embedded }): ServiceHandle {
+  return createServiceHandle(asked.embedded, asked.params.name);
+}
 
 function serviceOf(asked: { params: { name: string }; embedded: Embedded }): Promise<ServiceHandle> {
   return createServices(asked.embedded).get(asked.params.name);

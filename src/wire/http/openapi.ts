@@ -61,7 +61,7 @@ function operationOf(name: string, route: Route, write: Write): Json {
   const { summary, access, body, method, answer } = route;
   const parameters = [...pathParameters(route.path), ...queryParameters(route, write)];
   const key = { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', maxLength: 200 } };
-  if (method === 'POST') parameters.push(key);
+  if (method !== 'GET') parameters.push(key);
   if (answer.kind === 'events') parameters.push({ ...key, name: 'Last-Event-ID', schema: { type: 'string' } });
   return {
     operationId: name,
