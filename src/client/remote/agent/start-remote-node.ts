@@ -1,4 +1,6 @@
 import { Agent } from '../../../agent/agent.ts';
+import type { Sealing } from '../../../agent/secrets/sealing.ts';
+import type { BlobStore } from '../../../blobs/blob-store.ts';
 import { openDirectoryStore } from '../../../blobs/directory-store.ts';
 import { sleep } from '../../../host/clock.ts';
 import type { Host } from '../../../host/host.ts';
@@ -93,34 +95,11 @@ async function join(joining: Joining): Promise<RunningNode> {
   }
 }
 
-async function serve({ host, seat, options, end }: Joining, address: ServerAddress): Promise<RunningNode> {
-  const { home, node: nodeOptions, onNote = () => {} } = options;
+async function serve(joining: Joining, address: ServerAddress): Promise<RunningNode> {
+  const { host, seat, options, end } = joining;
   const { name, directory, instance } = seat;
-  const over = new AbortController();
-  const http = createHttp(address, host);
-  const store = createPatientStore(
-    createCachedStore(
-      await openDirectoryStore({ directory: `${directory}/blobs`, host }),
-      createRemoteBlobs(http, { host, temporary: `${directory}/incoming` }),
-    ),
-    host.timers,
-    over.signal,
-  );
-  const logs = new LogPusher({
-    host,
-    directory,
-    node: name,
-    push: ({ task, file, offset, droppedFrom, bytes }) =>
-      http.call('pushLog', {
-        params: { task, file },
-        query: { offset, ...(droppedFrom === null ? {} : { droppedFrom }) },
-        body: bytes,
-        signal: over.signal,
-      }),
-  });
-  const sealing = await openSealing(home);
-  const environment = { ...process.env };
-  const failure = createFailure();
+  const parts = await openParts(joining, address);
+  const { store, logs, sealing, environment, failure } = parts;
   let agent: Agent | null = null;
   const channel = new NetworkChannel({
     host,
@@ -128,42 +107,26 @@ async function serve({ host, seat, options, end }: Joining, address: ServerAddre
     place: await placeOf(host, directory),
     onStream: serveStreams({ host, directory, node: name, store, environment, sealing, agent: () => agent }),
     onDismissed: (dismissal) => void dismiss(agent, dismissal).then((error) => failure.fail(error)),
-    onTrouble: (trouble) => onNote(trouble === null ? `${address.url} is there again` : `${trouble}; trying again`),
+    onTrouble: (trouble) =>
+      options.onNote?.(trouble === null ? `${address.url} is there again` : `${trouble}; trying again`),
   });
   const letGo = (): void => {
-    over.abort();
-    logs.end();
+    parts.letGo();
     channel.close();
-    http.close();
-    end();
   };
   try {
-    const { capacity } = await readCapacity(host, nodeOptions);
+    const { capacity } = await readCapacity(host, options.node);
     await writeOffer(host.files, directory, capacity);
-    agent = await Agent.start({
-      host,
-      channel,
-      store,
-      directory,
-      node: name,
-      instance,
-      capacity,
-      advertise: nodeOptions.advertise ?? (await addressTowards(address.url)),
-      version,
-      environment,
-      sealing,
-      logs,
-      onFault: (error) => failure.fail(error instanceof Error ? error : new Error(String(error))),
-    });
+    const advertise = options.node.advertise ?? (await addressTowards(address.url));
+    const own = { node: name, instance, capacity, advertise, version, directory, environment };
+    const onFault = (error: unknown): void => failure.fail(error);
+    agent = await Agent.start({ host, channel, store, sealing, logs, onFault, ...own });
   } catch (error) {
-    over.abort();
-    logs.end();
-    channel.close();
-    http.close();
+    letGo();
     throw error;
   }
+  keepTidy({ host, logs, store, directory }, parts.signal).catch((error: unknown) => failure.fail(error));
   const running = agent;
-  keepTidy({ host, logs, store, directory }, over.signal).catch((error: unknown) => failure.fail(error));
   return {
     name,
     failed: failure.failed,
@@ -174,8 +137,55 @@ async function serve({ host, seat, options, end }: Joining, address: ServerAddre
         await running.close({ leave: true });
       } finally {
         letGo();
+        end();
         await seat.release();
       }
+    },
+  };
+}
+
+/** What the agent works with, beside its channel. */
+interface Parts {
+  readonly store: BlobStore;
+  readonly logs: LogPusher;
+  readonly sealing: Sealing;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly failure: ReturnType<typeof createFailure>;
+  /** Aborts with `letGo`. */
+  readonly signal: AbortSignal;
+  letGo(): void;
+}
+
+async function openParts({ host, seat, options }: Joining, address: ServerAddress): Promise<Parts> {
+  const { name, directory } = seat;
+  const over = new AbortController();
+  const { signal } = over;
+  const http = createHttp(address, host);
+  const local = await openDirectoryStore({ directory: `${directory}/blobs`, host });
+  const cached = createCachedStore(local, createRemoteBlobs(http, { host, temporary: `${directory}/incoming` }));
+  const logs = new LogPusher({
+    host,
+    directory,
+    node: name,
+    push: ({ task, file, offset, droppedFrom, bytes }) =>
+      http.call('pushLog', {
+        params: { task, file },
+        query: { offset, ...(droppedFrom === null ? {} : { droppedFrom }) },
+        body: bytes,
+        signal,
+      }),
+  });
+  return {
+    store: createPatientStore(cached, host.timers, signal),
+    logs,
+    sealing: await openSealing(options.home),
+    environment: { ...process.env },
+    failure: createFailure(),
+    signal,
+    letGo() {
+      over.abort();
+      logs.end();
+      http.close();
     },
   };
 }
