@@ -1,5 +1,4 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { connect, createServer, type Server as NetServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -10,58 +9,10 @@ import { startServerNode } from '../src/client/remote/agent/start-remote-node.ts
 import { createServices } from '../src/client/services.ts';
 import { createTokens } from '../src/client/tokens.ts';
 import { Server } from '../src/server/server.ts';
+import { Wire } from './wire.ts';
 
 /** As the real ones, thirty times as fast. */
 const leaseTimes = { heartbeatMs: 150, leaseMs: 1000, graceMs: 1500, afterOutageMs: 5000 };
-
-/** The network between one node and its server: everything on it stops at a cut, and goes on late when that is healed. */
-class Wire {
-  readonly #server: NetServer;
-  readonly #ends = new Set<{ readonly near: Socket; readonly far: Socket }>();
-  #cut: 'none' | 'both' | 'from-node' = 'none';
-  port = 0;
-
-  constructor(toPort: number) {
-    this.#server = createServer((near) => {
-      const far = connect(toPort, '127.0.0.1');
-      const ends = { near, far };
-      this.#ends.add(ends);
-      const end = (): void => {
-        this.#ends.delete(ends);
-        near.destroy();
-        far.destroy();
-      };
-      for (const socket of [near, far]) socket.on('error', end).on('close', end);
-      this.#apply(ends);
-    });
-  }
-
-  async open(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    const address = this.#server.address();
-    this.port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-  }
-
-  cut(how: 'none' | 'both' | 'from-node'): void {
-    this.#cut = how;
-    for (const ends of this.#ends) this.#apply(ends);
-  }
-
-  close(): void {
-    for (const { near, far } of this.#ends) {
-      near.destroy();
-      far.destroy();
-    }
-    this.#server.close();
-  }
-
-  #apply({ near, far }: { readonly near: Socket; readonly far: Socket }): void {
-    near.unpipe(far);
-    far.unpipe(near);
-    if (this.#cut === 'none') near.pipe(far);
-    if (this.#cut !== 'both') far.pipe(near);
-  }
-}
 
 let home: string;
 let server: Server;
