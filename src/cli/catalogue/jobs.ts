@@ -76,7 +76,7 @@ export const jobCommands: readonly CommandDefinition[] = [
   {
     words: 'retry',
     args: '<id>',
-    summary: 'run an ended job again, as a new one with the same spec and bytes',
+    summary: 'run an ended job again, as a new one; of one that waits for its lost node, the next attempt',
     options: [option('--failed', 'only the failed indices of an array')],
     load: () => import('../commands/retry.ts'),
   },

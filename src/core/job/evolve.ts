@@ -1,8 +1,9 @@
-import { exitOutcome, howItExited, isSuccess, type Outcome } from '../reason.ts';
+import { isSuccess, type Outcome } from '../reason.ts';
 import type { Derived } from '../state.ts';
 import type { JobFact, TaskFact } from './facts.ts';
 import { advanceCursor, type Element, findTask, type Job, type LiveElement, stepNeeds, type Task } from './job.ts';
 import { skipTo, transitions } from './lifecycle.ts';
+import { verdictOf } from './verdict.ts';
 
 /** When a batch was written: `atMs` wall clock for people, `nowMs` log time for timers. */
 export interface FactTime {
@@ -175,46 +176,6 @@ function note(task: Task, fact: TaskFact): void {
 function portIn(endpoint: string): number | null {
   const digits = /:(\d+)$/.exec(endpoint)?.[1];
   return digits === undefined ? null : Number(digits);
-}
-
-/** How the attempt ends because of this event; null while it goes on, or when a peer still has to exit. */
-function verdictOf(element: LiveElement, fact: TaskFact): Outcome | null {
-  const rank = element.tasks.length > 1 ? `rank ${fact.rank} ` : '';
-  switch (fact.kind) {
-    case 'SetupFailed': {
-      const how = howItExited(fact);
-      const where = fact.line === null ? '' : ` at line ${fact.line.number}: ${fact.line.text}`;
-      return {
-        reason: 'setup-failed',
-        exitCode: fact.exitCode,
-        signal: fact.signal,
-        message: `${rank}setup ${how}${where}${fact.detail ? `: ${fact.detail}` : ''}`,
-      };
-    }
-    case 'JobExited': {
-      const outcome = exitOutcome(fact);
-      const failed = !isSuccess(outcome);
-      const last = element.tasks.every(
-        (peer) => peer.rank === fact.rank || peer.step === 'collect' || peer.step === 'ended',
-      );
-      return failed || last ? { ...outcome, message: rank + outcome.message } : null;
-    }
-    case 'TimedOut':
-      return {
-        reason: 'timed-out',
-        exitCode: null,
-        signal: null,
-        message: `${rank}ran longer than its timeout of ${fact.timeoutMs / 1000} s`,
-      };
-    case 'GaveUp':
-      return { reason: 'gave-up', exitCode: null, signal: null, message: rank + fact.message };
-    case 'NodeFault':
-      return { reason: 'node-fault', exitCode: null, signal: null, message: rank + fact.message };
-    case 'NodeLost':
-      return { reason: 'node-lost', exitCode: null, signal: null, message: rank + fact.message };
-    default:
-      return null;
-  }
 }
 
 /** The first cause wins; peers of a rank that decided it are stopped, and collect what they have. */
