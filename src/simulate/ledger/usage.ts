@@ -132,7 +132,8 @@ class Resource {
   pass(lastsMs: number): void {
     const [used, capacity] = [this.#timeline.value(this.used), this.#timeline.value(this.capacity)];
     if (lastsMs <= 0 || capacity <= 0) return;
-    this.#usedMs += used * lastsMs;
+    // What is on a node that fell silent counts as taken until its loss is noticed, and is no longer there.
+    this.#usedMs += Math.min(used, capacity) * lastsMs;
     this.#offeredMs += capacity * lastsMs;
     // On the scale of the buckets, which begin at 1.
     this.#shares.add(Math.min(1, used / capacity) * scale, lastsMs);
