@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { RefusalError } from '../refusal-error.ts';
 import { createHttp, type Http } from './http.ts';
@@ -95,6 +96,29 @@ describe('asking a server', () => {
     expect(error.hint).toMatch(/yard server start/);
     expect(waitedMs()).toBeLessThan(2500);
     expect(notes).toEqual([]);
+  });
+
+  it('waits for no answer that would come only long after it has given up', async () => {
+    const busy = refusal(429, { code: 'TOO_MANY', message: 'the next is looked at in 60 s' }, { 'retry-after': '60' });
+    const { http, waitedMs } = await ask({ answers: [busy] });
+    expect((await failureOf(http.call('whoami', {}))).message).toBe('the next is looked at in 60 s');
+    expect(waitedMs()).toBe(0);
+  });
+
+  it.each([
+    ['TLS', 'hello\r\n'],
+    ['anything', ''],
+  ])('says so where what listens does not speak %s', async (_what, text) => {
+    const plain = createServer((socket) => socket.resume().end(text));
+    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
+    const { port } = plain.address() as AddressInfo;
+    const { http } = await ask({ answers: [json(who)], url: `https://127.0.0.1:${port}` });
+    const error = await failureOf(http.call('whoami', {}));
+    expect(error).toMatchObject({
+      code: 'UNREACHABLE',
+      message: expect.stringContaining(`127.0.0.1:${port} cannot be`),
+    });
+    await new Promise((resolve) => plain.close(resolve));
   });
 
   it('lets go of a server that is away when it is closed', async () => {

@@ -16,7 +16,7 @@ export function networkFaultOf(error: unknown, server: string): NetworkFault {
   const code = codeOf(error);
   if (code === null) throw error;
   if (isCertificateCode(code)) return { error: unknownSigner(error, where), passes: false };
-  const known = Object.hasOwn(reasons, code) ? reasons[code] : undefined;
+  const known = Object.hasOwn(reasons, code) ? reasons[code] : strangeProtocol(code);
   if (known === undefined) throw error;
   const message = `${where} cannot be reached: ${known.why}`;
   return { error: new RefusalError(refuse('UNREACHABLE', message, { hint: known.hint })), passes: true };
@@ -45,10 +45,13 @@ const reasons: Readonly<Record<string, { readonly why: string; readonly hint: st
   ENOTFOUND: { why: 'there is no host of that name', hint: 'is the name right?' },
   EAI_AGAIN: { why: 'the name service does not answer', hint: 'is this machine online?' },
   EPROTO: { why: 'what listens there does not speak TLS', hint: isItThere },
-  ERR_SSL_WRONG_VERSION_NUMBER: { why: 'what listens there does not speak TLS', hint: isItThere },
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: { why: 'what listens there does not speak TLS', hint: isItThere },
-  HPE_INVALID_CONSTANT: { why: 'what listens there does not speak HTTP', hint: isItThere },
 };
+
+function strangeProtocol(code: string): { readonly why: string; readonly hint: string } | undefined {
+  if (code.startsWith('HPE_')) return { why: 'what listens there does not speak HTTP', hint: isItThere };
+  if (code.startsWith('ERR_SSL_')) return { why: 'what listens there does not speak TLS', hint: isItThere };
+  return undefined;
+}
 
 function untrusted({ found }: UntrustedError, where: string): RefusalError {
   const message = `${where} is not the server that was trusted: it shows the certificate ${found}`;

@@ -54,7 +54,7 @@ export function createPatience(
         async wait(error, leastMs = 0) {
           const elapsedMs = clock.bootMs() - startMs;
           const mostMs = endless ? Number.POSITIVE_INFINITY : isKnown ? knownMs : unknownMs;
-          if (elapsedMs >= mostMs || closed || isAborted(signal)) return false;
+          if (elapsedMs >= mostMs || elapsedMs + leastMs > mostMs || closed || isAborted(signal)) return false;
           if (elapsedMs >= noteAfterMs && !noted) {
             noted = true;
             onNote(`${error.message}; trying again`);
