@@ -18,7 +18,7 @@ export async function execute(context: Context, { options }: Invocation): Promis
   readNodeOptions(options);
   const place = await nodePlaceOf(context, options);
   if (flagOption(options, 'boot')) {
-    await writeBootUnit(context, place.name, options);
+    await writeBootUnit(context, place.name, bootOptions(place, options));
     return 0;
   }
   if (await isRunning(context, place)) {
@@ -29,6 +29,13 @@ export async function execute(context: Context, { options }: Invocation): Promis
     return 0;
   }
   return startDaemon(context, place, options);
+}
+
+/** At boot there are no variables and no context that name the server. */
+function bootOptions({ server }: NodePlace, options: Options): Options {
+  if (server === null) return options;
+  const { context: _context, ...rest } = options;
+  return { ...rest, server: server.url };
 }
 
 /** A node of a server asks nothing of it that only a person may ask. */
@@ -45,7 +52,9 @@ async function startDaemon(context: Context, place: NodePlace, options: Options)
   const given = writeNodeOptions(options, context.cwd);
   const agent = [...context.self, 'node', 'start', '--home', context.home, '--no-color', ...given];
   const argv = [process.execPath, supervisorPath(context), context.home, name, ...agent];
-  const daemon = spawnDaemon(argv, logPath);
+  // A node that has joined speaks with its own key: its agent, and what it runs, need nobody's token.
+  const { RUNYARD_TOKEN: _token, ...withoutToken } = context.env;
+  const daemon = spawnDaemon(argv, logPath, place.server?.hasJoined === true ? withoutToken : context.env);
   const ready = new AbortController();
   const ended = await Promise.race([daemon.ended, untilReady(context, place, ready.signal)]);
   ready.abort();

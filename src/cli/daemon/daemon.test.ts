@@ -35,7 +35,7 @@ describe('a daemon', () => {
   it('writes into a log of its own, of which one earlier one is kept [R4.42]', async () => {
     const log = join(home, 'nodes/laptop/agent.log');
     writeFileSync(log, 'x'.repeat(1024 * 1024 + 1));
-    const daemon = spawnDaemon(['/bin/sh', '-c', 'echo said; exit 3'], log);
+    const daemon = spawnDaemon(['/bin/sh', '-c', 'echo said; exit 3'], log, process.env);
     expect(await daemon.ended).toEqual({ code: 3, signal: null });
     expect(tailOf(log)).toBe('said');
     expect(statSync(`${log}.1`).size).toBe(1024 * 1024 + 1);

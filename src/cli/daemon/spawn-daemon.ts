@@ -14,12 +14,12 @@ export interface Daemon {
   release(): void;
 }
 
-export function spawnDaemon(argv: readonly string[], logPath: string): Daemon {
+export function spawnDaemon(argv: readonly string[], logPath: string, env: NodeJS.ProcessEnv): Daemon {
   mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });
   rotate(logPath);
   const log = openSync(logPath, 'a', 0o600);
   const [program = '', ...args] = argv;
-  const child = spawn(program, args, { detached: true, stdio: ['ignore', log, log], cwd: '/' });
+  const child = spawn(program, args, { detached: true, stdio: ['ignore', log, log], cwd: '/', env });
   closeSync(log);
   const ended = new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
     child.on('exit', (code, signal) => resolve({ code, signal }));

@@ -81,7 +81,7 @@ interface Joining {
   readonly end: () => void;
 }
 
-/** A key that the server does not know any more is worth another try with the token, where one was given. */
+/** A key or a certificate that is not known (any more) is worth another try with the token, where one was given. */
 async function join(joining: Joining): Promise<RunningNode> {
   const { host, seat, options } = joining;
   const { joinToken, fingerprint = null } = options.server;
@@ -89,7 +89,8 @@ async function join(joining: Joining): Promise<RunningNode> {
   try {
     return await serve(joining, address);
   } catch (error) {
-    if (!(error instanceof RefusalError) || error.code !== 'UNAUTHORIZED' || joinToken === undefined) throw error;
+    const isUnknown = error instanceof RefusalError && (error.code === 'UNAUTHORIZED' || error.code === 'UNTRUSTED');
+    if (!isUnknown || joinToken === undefined) throw error;
     const url = options.server.url ?? address.url;
     return serve(joining, await useToken(host, seat, { url, token: joinToken, fingerprint }));
   }
