@@ -45,10 +45,9 @@ interface Written {
   readonly write: (file: string, text: string) => void;
 }
 
-/** A job on a node that is elsewhere, as far as its logs go. */
-async function placeJob(name: string): Promise<Written> {
-  const { plane } = served.server.parts.embedded;
-  await plane.execute({
+/** A node that is elsewhere, which takes whatever is placed on it. */
+async function joinNode(): Promise<void> {
+  await served.server.parts.embedded.plane.execute({
     kind: 'JoinNode',
     node: 'far',
     instance: 'i1',
@@ -61,9 +60,16 @@ async function placeJob(name: string): Promise<Written> {
     leased: true,
     wallMs: null,
   });
-  const id = await submit(name);
-  const task = `${id}.0.0.1`;
-  const directory = `${served.home}/nodes/far/attempts/${task}`;
+}
+
+/** A job there, as far as its logs go. */
+async function placeJob(name: string): Promise<Written> {
+  await joinNode();
+  return logOf(await submit(name));
+}
+
+function logOf(id: string): Written {
+  const directory = `${served.home}/nodes/far/attempts/${id}.0.0.1`;
   mkdirSync(directory, { recursive: true });
   return { id, write: (file, text) => appendFileSync(`${directory}/${file}`, text) };
 }
@@ -156,10 +162,31 @@ describe('streams', () => {
     for (const event of await read(`/v1/jobs/${id}/logs`, from)) keep(seen, event);
     const texts = Object.fromEntries([...seen].map(([stream, parts]) => [stream, Buffer.concat(parts).toString()]));
     expect(texts).toEqual({
-      'setup stdout': 'setting up\n',
-      'run stdout': 'first\nsecond ☃ ends\nthird\n',
-      'run stderr': 'a warning\nanother\n',
+      [`${id} setup stdout`]: 'setting up\n',
+      [`${id} run stdout`]: 'first\nsecond ☃ ends\nthird\n',
+      [`${id} run stderr`]: 'a warning\nanother\n',
     });
+  });
+
+  it('carry the logs of all replicas of a service whole through any number of cuts', async () => {
+    await joinNode();
+    const service = { service: { name: 'web', run: 'true' }, profile: { replicas: 3 } };
+    await served.ask('POST', '/v1/services', { body: { service } });
+    const { json } = await served.ask('GET', '/v1/services/web');
+    const replicas = (json as { replicas: { id: string }[] }).replicas.map(({ id }) => logOf(id));
+    const seen = new Map<string, Buffer[]>();
+    for (const { write } of replicas) write('run.out', 'first\n');
+    let from: string | null = null;
+    for (let round = 0; round < 6; round += 1) {
+      const [event] = await read('/v1/services/web/logs?follow=true', from, 1);
+      from = event?.id ?? from;
+      keep(seen, event);
+      replicas[round % 2]?.write('run.out', `round ${round}\n`);
+    }
+    for (const event of await read('/v1/services/web/logs', from)) keep(seen, event);
+    const texts = [...seen].map(([key, parts]) => [key, Buffer.concat(parts).toString()]);
+    const wanted = ['first\nround 0\nround 2\nround 4\n', 'first\nround 1\nround 3\nround 5\n', 'first\n'];
+    expect(texts.sort()).toEqual(replicas.map(({ id }, n) => [`${id} run stdout`, wanted[n]]).sort());
   });
 
   it('leave nothing open when their readers have gone: 200 followers of a log', async () => {
@@ -178,8 +205,9 @@ describe('streams', () => {
 
 function keep(seen: Map<string, Buffer[]>, event: StreamEvent | undefined): void {
   if (event?.kind !== 'piece') return;
-  const { step, stream, bytes } = JSON.parse(event.data) as { step: string; stream: string; bytes: string };
-  const key = `${step} ${stream}`;
+  const piece = JSON.parse(event.data) as { task: { job: string }; step: string; stream: string; bytes: string };
+  const { task, step, stream, bytes } = piece;
+  const key = `${task.job} ${step} ${stream}`;
   seen.set(key, [...(seen.get(key) ?? []), Buffer.from(bytes, 'base64')]);
 }
 
