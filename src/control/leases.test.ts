@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type Fact, factKinds } from '../core/fact.ts';
 import { joining, submission } from '../core/scenario.testsuite.ts';
+import { HostError } from '../host/files.ts';
 import type { Host } from '../host/host.ts';
 import { createNodeHost } from '../host/node/node-host.ts';
 import { createNodeProcesses } from '../host/node/processes.ts';
 import { plainFormats } from '../log/formats.ts';
-import { createMemoryStore, openMemoryLog } from '../log/memory.ts';
+import { createMemoryStore, type MemoryPauses, openMemoryLog } from '../log/memory.ts';
 import { ControlPlane } from './control-plane.ts';
 import { LeaseKeeper } from './leases.ts';
 
@@ -41,8 +42,8 @@ class Lab {
   };
 
   /** A process: a control plane over the log, and, in a server, its keeper of leases. */
-  async open(): Promise<ControlPlane> {
-    const log = await openMemoryLog<Fact>(this.memory, this.host, { formats });
+  async open(pauses: MemoryPauses = {}): Promise<ControlPlane> {
+    const log = await openMemoryLog<Fact>(this.memory, this.host, { formats, pauses });
     return ControlPlane.open(log, this.host, (error) => this.faults.push(error));
   }
 
@@ -219,5 +220,27 @@ describe('leases of nodes', () => {
     ]);
     await lab.pass(200_000);
     expect(presence(plane, 'n1')).toBe('up');
+  });
+
+  it('stand still while the disk is full, from the start of a server on: nobody is missed for what it could not write', async () => {
+    const { plane, keeper } = await serving('n1');
+    await plane.execute(submission('a-222222'));
+    keeper.stop();
+    await lab.jump(50_000);
+    let isFull = false;
+    const again = await lab.open({
+      beforeLock: async () => {
+        if (isFull) throw new HostError('ENOSPC', 'no space left on the device', null);
+      },
+    });
+    isFull = true;
+    await lab.keep(again);
+    await lab.pass(200_000);
+    expect(presence(again, 'n1')).toBe('up');
+    isFull = false;
+    await lab.pass(250_000);
+    expect(presence(again, 'n1')).toBe('up');
+    await lab.pass(60_000);
+    expect(presence(again, 'n1')).toBe('suspect');
   });
 });

@@ -6,6 +6,7 @@ import type { State } from '../core/state.ts';
 import { sleep } from '../host/clock.ts';
 import type { Host } from '../host/host.ts';
 import type { LeaseGrant } from '../log/fact-log.ts';
+import { commitRefusal } from './commit-refusal.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { longLeases } from './lease-grants.ts';
 
@@ -25,6 +26,8 @@ export class LeaseKeeper {
   readonly #onFault: (error: unknown) => void;
   readonly #self: string;
   readonly #heard = new Map<string, string>();
+  /** Every lease was made long once, since this process began to listen. */
+  #isLong = false;
   #lookedMs: number | null = null;
   #attendedMs = Number.NEGATIVE_INFINITY;
 
@@ -37,12 +40,10 @@ export class LeaseKeeper {
 
   /**
    * Makes every lease long, since nobody was heard while this process did not run, then looks once a second until the
-   * signal. Resolves as soon as the leases are long: only then may it be asked whether somebody is missing.
+   * signal. Resolves as soon as the leases are long, or cannot be for want of room: nobody is missed before they are.
    */
   async start(signal: AbortSignal): Promise<void> {
-    await this.#plane.catchUp();
-    const long = longLeases(this.#plane.state.nodes.values(), this.#plane.leaseTimes);
-    if (long.length > 0) await this.#plane.log.renewLeases([...long, this.#role()]);
+    await this.#try(() => this.#lengthen());
     this.#lookUntil(signal).catch((error: unknown) => {
       // A look that was under way when it was to end finds the log closed.
       if (!signal.aborted) this.#onFault(error);
@@ -56,7 +57,7 @@ export class LeaseKeeper {
 
   async #lookUntil(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#look();
+      await this.#try(() => this.#look());
       await sleep(this.#host.timers, this.#pauseMs, signal);
     }
   }
@@ -65,8 +66,28 @@ export class LeaseKeeper {
     return Math.min(longestPauseMs, this.#plane.leaseTimes.heartbeatMs);
   }
 
+  /** On a full disk nothing can be written down, and so nobody is missed either. */
+  async #try(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (commitRefusal(error)?.code !== 'STORE_FULL') throw error;
+    }
+  }
+
+  async #lengthen(): Promise<void> {
+    const plane = this.#plane;
+    await plane.catchUp();
+    const long = longLeases(plane.state.nodes.values(), plane.leaseTimes);
+    if (long.length > 0) await plane.log.renewLeases([...long, this.#role()]);
+    // The outage that went before is over with that, or a later look would take it for one of its own.
+    this.#isLong = await this.#check([]);
+  }
+
   async #look(): Promise<void> {
     const plane = this.#plane;
+    if (!this.#isLong) await this.#lengthen();
+    if (!this.#isLong) return;
     await plane.catchUp();
     const missed = await this.#renew();
     for (const { name, instance } of missed) await plane.execute({ kind: 'NodeHeard', node: name, instance });
@@ -80,10 +101,15 @@ export class LeaseKeeper {
       await plane.log.renewLeases(longLeases(unknown, leaseTimes));
     }
     const due = dueNodes(state, { ends, nowMs: plane.nowMs(), leaseTimes });
-    if (due.length === 0) return;
-    const answer = await plane.execute({ kind: 'CheckLeases', nodes: due });
-    if (isRefusal(answer) && answer.code !== 'STORE_FULL')
-      throw new Error(`leases cannot be checked: ${answer.message}`);
+    if (due.length > 0) await this.#check(due);
+  }
+
+  /** False when there is no room to write down what follows. */
+  async #check(nodes: readonly string[]): Promise<boolean> {
+    const answer = await this.#plane.execute({ kind: 'CheckLeases', nodes });
+    if (!isRefusal(answer)) return true;
+    if (answer.code === 'STORE_FULL') return false;
+    throw new Error(`leases cannot be checked: ${answer.message}`);
   }
 
   /** Writes down who was heard; returns the nodes that were missed until now. */
