@@ -83,6 +83,25 @@ describe('what a server answers to what it should not be sent', () => {
     expect(Object.hasOwn(Object.prototype, 'admin')).toBe(false);
   });
 
+  it('takes no number of replicas that is none, in a document or read before [R4.9] [R4.10]', async () => {
+    const spec = { name: 'web', run: 'true', setup: null, workspace: null, outputs: [], env: {}, args: [] };
+    for (const replicas of [1e9, -1, 1.5, '3', null, 2 ** 53]) {
+      const document = { service: { service: { name: 'web', run: 'true' }, profile: { replicas } } };
+      const layers = [{ origin: 'file', values: { kind: 'service', replicas } }];
+      const prepared = { service: { spec, source: {}, profile: null, layers } };
+      for (const body of [document, ...(replicas === null ? [] : [prepared])]) {
+        const told = await served.ask('POST', '/v1/services', { body });
+        expect(told, JSON.stringify(body)).toMatchObject({ status: 400 });
+      }
+      const scaled = await served.ask('POST', '/v1/services/web/scale', { body: { replicas } });
+      expect([400, 404]).toContain(scaled.status);
+    }
+    const nan = Buffer.from('{"replicas":NaN}');
+    const told = await served.ask('POST', '/v1/services/web/scale', { body: nan, headers: json });
+    expect(told).toMatchObject({ status: 400, json: { error: { code: 'BAD_REQUEST' } } });
+    expect(served.server.parts.embedded.plane.state.services.size).toBe(0);
+  });
+
   it('names the place of what is wrong with a document', async () => {
     const told = await served.ask('POST', '/v1/jobs', { body: { submission: { job: { ...job, nam: 1 } } } });
     expect(told).toMatchObject({ status: 400, json: { error: { code: 'UNKNOWN_KEY', path: 'job.nam' } } });
