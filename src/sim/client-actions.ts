@@ -17,8 +17,11 @@ import type { Intent } from './workload.ts';
 export interface ClientContext {
   readonly cluster: Cluster;
   readonly life: Life;
-  readonly plane: ControlPlane;
+  readonly plane: ClientPlane;
 }
+
+/** What a client asks of a control plane: its own, or that of a server. */
+export type ClientPlane = Pick<ControlPlane, 'state' | 'seq' | 'log' | 'nowMs' | 'execute' | 'catchUp'>;
 
 /** Pushes the workspace where there is one, then submits under the intent's key: again and again until there is an answer. */
 export async function submit(context: ClientContext, intent: Intent): Promise<void> {
@@ -86,7 +89,7 @@ export async function sample({ cluster, life, plane }: ClientContext): Promise<v
   cluster.history.samples.push({ who: life.name, seq: plane.seq, hash: hashState(plane.state) });
 }
 
-async function stopSomething(context: ClientContext): Promise<void> {
+export async function stopSomething(context: ClientContext): Promise<void> {
   const { random } = context.cluster;
   const jobs = [...context.plane.state.jobs.values()];
   if (jobs.length === 0) return;
@@ -97,7 +100,7 @@ async function stopSomething(context: ClientContext): Promise<void> {
   await ask(context, { kind: 'StopJob', job: job.id, indices, by: context.life.name, graceMs });
 }
 
-async function drainSomething(context: ClientContext): Promise<void> {
+export async function drainSomething(context: ClientContext): Promise<void> {
   const node = pickNode(context);
   await ask(context, { kind: 'DrainNode', node, reason: 'maintenance', by: context.life.name, deadlineMs: null });
 }
@@ -106,11 +109,11 @@ export async function resumeSomething(context: ClientContext): Promise<void> {
   await ask(context, { kind: 'ResumeNode', node: pickNode(context), by: context.life.name });
 }
 
-async function removeNode(context: ClientContext): Promise<void> {
+export async function removeNode(context: ClientContext): Promise<void> {
   await ask(context, { kind: 'RemoveNode', node: pickNode(context), by: context.life.name });
 }
 
-async function failUnschedulable(context: ClientContext): Promise<void> {
+export async function failUnschedulable(context: ClientContext): Promise<void> {
   const { plane } = context;
   for (const job of plane.state.jobs.values()) {
     if (whyWaiting(plane.state, job, plane.nowMs())?.reason !== 'no-fit') continue;
@@ -119,7 +122,7 @@ async function failUnschedulable(context: ClientContext): Promise<void> {
   }
 }
 
-async function applyProfile(context: ClientContext): Promise<void> {
+export async function applyProfile(context: ClientContext): Promise<void> {
   const { random } = context.cluster;
   const values = { priority: random.below(3) };
   await ask(context, {
@@ -139,7 +142,7 @@ async function takeSnapshot({ cluster, life, plane }: ClientContext): Promise<vo
 }
 
 /** Reports of an agent that was replaced, of no node at all, and of a node about another node's task. */
-async function speakForOthers(context: ClientContext): Promise<void> {
+export async function speakForOthers(context: ClientContext): Promise<void> {
   const { cluster, plane } = context;
   const { state } = plane;
   const tasks = [...state.nodes.values()].flatMap((node) =>
@@ -168,7 +171,7 @@ async function speakForOthers(context: ClientContext): Promise<void> {
   if (code !== 'STORE_FULL') cluster.history.rogues.push({ what: rogue.what, expected: rogue.expected, code });
 }
 
-function pickNode({ cluster, plane }: ClientContext): string {
+export function pickNode({ cluster, plane }: ClientContext): string {
   const names = [...plane.state.nodes.keys()];
   return names.length === 0 ? 'nowhere' : cluster.random.pick(names);
 }

@@ -47,7 +47,8 @@ export function createCluster(options: { world: World; random: Random; rates: Ra
   };
 }
 
-function createMachine(world: World, random: Random, number: number): Machine {
+/** A machine with what every machine has. */
+export function createMachine(world: World, random: Random, number: number): Machine {
   const machine = new Machine(world, {
     name: `machine${number}`,
     pids: random.pick([150, 1000, 30_000]),
@@ -63,7 +64,8 @@ function createMachine(world: World, random: Random, number: number): Machine {
 
 const flushEveryMs = 15_000;
 
-function keepFlushing(world: World, disk: Disk): void {
+/** What was written is on the disk for good some seconds later. */
+export function keepFlushing(world: World, disk: Disk): void {
   disk.flush();
   world.schedule(flushEveryMs, () => keepFlushing(world, disk));
 }

@@ -77,13 +77,13 @@ function perform(
   process.unkillableUntilMs = program.stuckMs > 0 ? world.nowMs + program.lastsMs + program.stuckMs : 0;
   const port = portOf(launch);
   if (port !== null) {
-    world.schedule(program.lastsMs / 4, () => {
+    machine.schedule(program.lastsMs / 4, () => {
       if (process.alive) machine.listening.set(port, { process, answer: () => 'ok' });
     });
   }
   for (const child of program.children) startChild(options, process, child);
-  world.schedule(program.lastsMs / 2, () => process.alive && writeOutputs(options, program));
-  world.schedule(program.lastsMs + program.stuckMs, () => {
+  machine.schedule(program.lastsMs / 2, () => process.alive && writeOutputs(options, program));
+  machine.schedule(program.lastsMs + program.stuckMs, () => {
     if (!process.alive) return;
     const attempt = Number(launch.env.RUNYARD_ATTEMPT ?? '1');
     finish(
@@ -113,21 +113,21 @@ function serve(
   const own = portOf(launch);
   const port = own !== null && serving.elsewhere ? own + portsAway : own;
   if (port !== null && serving.opensMs !== null) {
-    world.schedule(serving.opensMs, () => {
+    machine.schedule(serving.opensMs, () => {
       if (!process.alive) return;
       const answer = (): PortAnswer => answerAt(serving, world.nowMs - startMs);
       if (!machine.isPortFree(port)) return finish({ code: portTakenCode, signal: null });
       machine.listening.set(port, { process, answer });
       if (port !== own) return;
       actual.openSeq = truth.logSeq();
-      world.schedule(latestAnswerMs, () => {
+      machine.schedule(latestAnswerMs, () => {
         actual.heardSeq = truth.logSeq();
       });
     });
   }
   const attempt = attemptOfMark(launch.mark);
   const run = truth.processes.filter((one) => one.attempt === attempt && isRun(one)).length;
-  world.schedule(runLengthMs(serving, run), () => process.alive && finish({ code: serving.exitCode, signal: null }));
+  machine.schedule(runLengthMs(serving, run), () => process.alive && finish({ code: serving.exitCode, signal: null }));
 }
 
 /** From a question that a probe asked to the fact that its answer makes, with commits that failed in between. */
@@ -152,7 +152,7 @@ function onTerm(
       finish({ code: null, signal: 15 });
       return;
     case 'leave':
-      machine.world.schedule(200, () => process.alive && finish({ code: 3, signal: null }));
+      machine.schedule(200, () => process.alive && finish({ code: 3, signal: null }));
       return;
     case 'ignore':
   }
@@ -175,7 +175,7 @@ function startChild(options: CommandOptions, parent: VirtualProcess, child: Chil
       end(options, actual, exit);
     },
   });
-  machine.world.schedule(child.lastsMs, () => machine.table.end(process, null));
+  machine.schedule(child.lastsMs, () => machine.table.end(process, null));
 }
 
 /** A job that finds no room for what it writes goes on without. */
@@ -206,6 +206,7 @@ function begin(
     label,
     role,
     node,
+    machine: machine.name,
     devices,
     port,
     serves,

@@ -1,6 +1,7 @@
 import type { Answer, Command } from '../core/command.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { StoredBatch } from '../log/batch.ts';
+import type { Hearing } from './served/hearing.ts';
 import type { Truth } from './truth.ts';
 
 /** What one run of a seed left, for the checkers to judge. */
@@ -28,6 +29,10 @@ export interface History {
   readonly deadEndpoints: DeadEndpoint[];
   /** What kept the services from standing as they should, long after the world had healed. */
   readonly unsettled: string[];
+  /** Of whom servers heard; null where there is no server. */
+  hearing: Hearing | null;
+  /** What was due at a server and did not happen. */
+  readonly overdue: string[];
   /** Facts in the log while nothing but healthy services was left, and a while later; null when there was no such while. */
   steady: { readonly startSeq: number; readonly endSeq: number } | null;
   /** Facts in the log when everything had come to rest, and after some minutes more; null when it never did. */
@@ -84,6 +89,8 @@ export function createHistory(truth: Truth): History {
     applied: [],
     deadEndpoints: [],
     unsettled: [],
+    hearing: null,
+    overdue: [],
     steady: null,
     rest: null,
   };

@@ -1,19 +1,22 @@
 import type { World } from './world.ts';
 
+/** Whatever lets time pass for a program: the world, or a machine that may sleep. */
+export type Schedule = Pick<World, 'schedule'>;
+
 /**
  * One life of one program. Everything that the program asks of the outside goes through here, and once it is dead none
  * of it is ever answered: what a crash leaves pending stays pending.
  */
 export class Incarnation {
   readonly name: string;
-  readonly #world: World;
+  readonly #time: Schedule;
   readonly #onDeath: (() => void)[] = [];
   #alive = true;
   #calls = 0;
   #crash: { readonly atCall: number; readonly moment: 'before' | 'after' } | null = null;
 
-  constructor(world: World, name: string) {
-    this.#world = world;
+  constructor(time: Schedule, name: string) {
+    this.#time = time;
     this.name = name;
   }
 
@@ -24,7 +27,7 @@ export class Incarnation {
   /** A call to the outside: has its effect `delayMs` from now, and is answered then. */
   call<T>(delayMs: number, effect: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#world.schedule(delayMs, () => {
+      this.#time.schedule(delayMs, () => {
         if (!this.#alive || this.#crashesAt('before')) return;
         let answer: () => void;
         try {
@@ -40,7 +43,7 @@ export class Incarnation {
 
   /** Runs `work` later, unless the program is dead by then. */
   after(delayMs: number, work: () => void): () => void {
-    return this.#world.schedule(delayMs, () => {
+    return this.#time.schedule(delayMs, () => {
       if (this.#alive) work();
     });
   }

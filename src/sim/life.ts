@@ -5,10 +5,10 @@ import { Incarnation } from './incarnation.ts';
 import type { Machine } from './machine.ts';
 import { createVirtualHost } from './virtual-host.ts';
 
-/** One running program of the cluster: an agent's process, or a client's. */
+/** One running program of the cluster: an agent's process, a client's, or a server's. */
 export interface Life {
   readonly name: string;
-  readonly role: 'agent' | 'client';
+  readonly role: 'agent' | 'client' | 'server';
   readonly machine: Machine;
   readonly incarnation: Incarnation;
   readonly host: Host;
@@ -30,7 +30,7 @@ export function startLife(
 ): Life {
   const { world, random, truth, history, lives, sharedDisk } = cluster;
   const { name, role, machine, main, onEnd } = options;
-  const incarnation = new Incarnation(world, name);
+  const incarnation = new Incarnation(machine, name);
   const process = machine.table.start({ role, parent: null, leads: true, mark: null, logsIn: null });
   const host = createVirtualHost({
     incarnation,

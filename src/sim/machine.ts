@@ -34,6 +34,8 @@ export class Machine {
   #bootedAtMs: number;
   #table: ProcessTable;
   #isUp = true;
+  #asleepUntilMs = 0;
+  readonly #overslept: (() => void)[] = [];
   /** Ports at or above `from` and below `to` belong to somebody else. */
   squatted = { from: 0, to: 0 };
   /** Ports on which a task listens, and who does. */
@@ -78,9 +80,44 @@ export class Machine {
     return `${this.name}-boot-${this.#boots}`;
   }
 
+  /** True while it is suspended: its clock of boot time runs on, and nothing else on it does. */
+  get sleeps(): boolean {
+    return this.world.nowMs < this.#asleepUntilMs;
+  }
+
+  /** It is suspended for so long. */
+  sleep(forMs: number): void {
+    this.#asleepUntilMs = Math.max(this.#asleepUntilMs, this.world.nowMs + forMs);
+    this.world.schedule(forMs, () => {
+      if (!this.sleeps) this.wake();
+    });
+  }
+
+  /** It goes on now. */
+  wake(): void {
+    this.#asleepUntilMs = this.world.nowMs;
+    for (const work of this.#overslept.splice(0)) this.world.schedule(0, work);
+  }
+
+  /** As the world's, for what happens on this machine: what comes due while it sleeps happens as it wakes, in order. */
+  schedule(delayMs: number, work: () => void): () => void {
+    let isOff = false;
+    const due = (): void => {
+      if (isOff) return;
+      if (this.sleeps) this.#overslept.push(due);
+      else work();
+    };
+    const cancel = this.world.schedule(delayMs, due);
+    return () => {
+      isOff = true;
+      cancel();
+    };
+  }
+
   /** Everything on it stops at once. Returns the processes that were alive. */
   goDown(): readonly VirtualProcess[] {
     this.#isUp = false;
+    this.#asleepUntilMs = 0;
     this.listening.clear();
     return this.#table.vanish();
   }

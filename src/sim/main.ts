@@ -1,4 +1,5 @@
 import { runSeed, type SeedResult } from './run-seed.ts';
+import { runServedSeed } from './served/run-served-seed.ts';
 import type { Drain } from './world.ts';
 
 /** What the simulator's command line needs of the program that runs it. */
@@ -9,7 +10,8 @@ export interface SimIo {
   readonly elapsedMs: () => number;
 }
 
-const usage = 'usage: npm run sim -- [--seed N | --seeds N | --minutes M] [--from N] [--services] [--trace] [--log]';
+const usage =
+  'usage: npm run sim -- [--seed N | --seeds N | --minutes M] [--from N] [--served] [--services] [--trace] [--log]';
 
 /**
  * `--seed N` runs one seed twice, compares, and prints its trace when it fails or with `--trace`; \`--log\` adds the facts.
@@ -30,6 +32,7 @@ interface Options {
   readonly seeds: number;
   readonly minutes: number | null;
   readonly from: number;
+  readonly served: boolean;
   readonly services: boolean;
   readonly trace: boolean;
   readonly log: boolean;
@@ -39,7 +42,7 @@ function readOptions(words: readonly string[]): Options | null {
   const given = new Map<string, number>();
   for (let i = 0; i < words.length; i += 1) {
     const name = words[i] ?? '';
-    if (name === '--trace' || name === '--services' || name === '--log') {
+    if (['--trace', '--served', '--services', '--log'].includes(name)) {
       given.set(name, 1);
       continue;
     }
@@ -54,19 +57,20 @@ function readOptions(words: readonly string[]): Options | null {
     seeds: given.get('--seeds') ?? (minutes === null ? 1000 : Infinity),
     minutes,
     from: given.get('--from') ?? 1,
+    served: given.has('--served'),
     services: given.has('--services'),
     log: given.has('--log'),
     trace: given.has('--trace'),
   };
 }
 
-async function runOne(seed: number, { services, trace, log }: Options, io: SimIo): Promise<number> {
-  const options = { drain: io.drain, services };
-  const first = await runSeed(seed, options);
-  const second = await runSeed(seed, options);
+async function runOne(seed: number, options: Options, io: SimIo): Promise<number> {
+  const { trace, log } = options;
+  const first = await runWith(seed, options, io);
+  const second = await runWith(seed, options, io);
   if (trace || first.violations.length > 0) for (const line of first.trace) io.print(line);
   if (log) for (const line of first.log) io.print(line);
-  report(first, services, io);
+  report(first, options, io);
   io.print(
     `seed ${seed}: hash ${first.hash}, ${first.events} events in ${(first.virtualMs / 60_000).toFixed(1)} virtual minutes`,
   );
@@ -74,17 +78,18 @@ async function runOne(seed: number, { services, trace, log }: Options, io: SimIo
   return first.violations.length === 0 && first.hash === second.hash ? 0 : 1;
 }
 
-async function runMany({ seeds, minutes, from, services }: Options, io: SimIo): Promise<number> {
+async function runMany(options: Options, io: SimIo): Promise<number> {
+  const { seeds, minutes, from } = options;
   const startedMs = io.elapsedMs();
   const passed = (): number => io.elapsedMs() - startedMs;
   const totals = { seeds: 0, failed: 0, events: 0, virtualMs: 0 };
   while (totals.seeds < seeds && (minutes === null || passed() < minutes * 60_000)) {
-    const result = await runSeed(from + totals.seeds, { drain: io.drain, services });
+    const result = await runWith(from + totals.seeds, options, io);
     totals.seeds += 1;
     totals.events += result.events;
     totals.virtualMs += result.virtualMs;
     if (result.violations.length > 0) totals.failed += 1;
-    report(result, services, io);
+    report(result, options, io);
     if (totals.seeds % progressEvery === 0 && totals.seeds < seeds) {
       io.print(`${totals.seeds} seeds, up to ${from + totals.seeds - 1}, ${totals.failed} failed`);
     }
@@ -98,11 +103,15 @@ async function runMany({ seeds, minutes, from, services }: Options, io: SimIo): 
   return totals.failed === 0 ? 0 : 1;
 }
 
+function runWith(seed: number, { served, services }: Options, { drain }: SimIo): Promise<SeedResult> {
+  return served ? runServedSeed(seed, { drain, services }) : runSeed(seed, { drain, services });
+}
+
 const progressEvery = 100;
 
 /** What a failing seed broke, and the one command that shows it again. */
-function report({ seed, violations }: SeedResult, services: boolean, io: SimIo): void {
+function report({ seed, violations }: SeedResult, { served, services }: Options, io: SimIo): void {
   if (violations.length === 0) return;
   for (const violation of violations) io.print(`seed ${seed}: ${violation}`);
-  io.print(`seed ${seed}: npm run sim -- --seed ${seed}${services ? ' --services' : ''}`);
+  io.print(`seed ${seed}: npm run sim --${served ? ' --served' : ''}${services ? ' --services' : ''} --seed ${seed}`);
 }

@@ -2,7 +2,7 @@ import type { Signal } from '../host/processes.ts';
 import type { World } from './world.ts';
 
 /** What a process is, to those who check that nobody else's is touched. */
-export type Role = 'agent' | 'client' | 'shim' | 'command' | 'child' | 'helper' | 'bystander';
+export type Role = 'agent' | 'client' | 'server' | 'shim' | 'command' | 'child' | 'helper' | 'bystander';
 
 export interface NewProcess {
   readonly role: Role;

@@ -96,11 +96,12 @@ function populate(
 }
 
 /** From here on nothing goes wrong: clocks are set right, disks have room, and whoever is down comes up. */
-function heal({ cluster, clients }: Targets): void {
+export function heal({ cluster, clients }: Targets): void {
   cluster.world.note('world', 'is healed');
   cluster.rates = noRates;
   for (const machine of cluster.machines) {
     machine.skewMs = 0;
+    machine.wake();
     machine.slowness = 1;
     machine.squatted = { from: 0, to: 0 };
     machine.disk.fill(false);
@@ -110,7 +111,7 @@ function heal({ cluster, clients }: Targets): void {
   for (const client of clients) client.isCalm = true;
 }
 
-function standsStill(targets: Targets, intents: readonly Intent[]): boolean {
+export function standsStill(targets: Targets, intents: readonly Intent[]): boolean {
   const { cluster, nodes } = targets;
   const [plane] = nodes.flatMap((node) => (node.plane === null ? [] : [node.plane]));
   if (plane === undefined || nodes.some((node) => node.plane?.seq !== logSeq(cluster))) return false;
@@ -119,8 +120,9 @@ function standsStill(targets: Targets, intents: readonly Intent[]): boolean {
 }
 
 /** Whoever wanted something has been answered, and every node has come back. */
-function isReady({ nodes }: Targets, intents: readonly Intent[], { state }: ControlPlane): boolean {
-  return intents.every((intent) => intent.isAnswered) && isOpen(state, nodes.length);
+export function isReady({ nodes }: Targets, intents: readonly Intent[], { state }: ControlPlane): boolean {
+  const names = new Set(nodes.map(({ name }) => name));
+  return intents.every((intent) => intent.isAnswered) && isOpen(state, names.size);
 }
 
 /** Every node has come back and takes work. */
@@ -129,7 +131,8 @@ function isOpen(state: State, nodes: number): boolean {
   return open.length === nodes;
 }
 
-async function rest({ cluster, nodes }: Targets): Promise<void> {
+/** Nothing may happen any more. */
+export async function rest({ cluster, nodes }: Pick<Targets, 'cluster' | 'nodes'>): Promise<void> {
   const { world, history } = cluster;
   await world.run(5000);
   for (const { name, machine } of nodes) {
@@ -141,7 +144,7 @@ async function rest({ cluster, nodes }: Targets): Promise<void> {
   history.rest = { startSeq, endSeq: logSeq(cluster) };
 }
 
-function judge(seed: number, { world, store, random, history }: Cluster): SeedResult {
+export function judge(seed: number, { world, store, random, history }: Cluster): SeedResult {
   history.batches = store.tables?.batchesAfter(0, Number.MAX_SAFE_INTEGER) ?? [];
   const counts: Record<string, number> = {};
   for (const { factsText } of history.batches) {

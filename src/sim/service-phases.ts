@@ -10,15 +10,22 @@ const strickenReportMs = 90_000;
 /** Without faults an end is told at once; a hung process only once its probe has failed often enough. */
 const calmReportMs = 3000;
 /** Rollouts end by their deadlines, and what failed often waits for its backoff. */
-const settleWithinMs = 10 * 60_000;
+const usualTimes: SettleTimes = { reportMs: strickenReportMs, settleMs: 10 * 60_000 };
 const steadyMs = 30_000;
 
+export interface SettleTimes {
+  /** What may be missed for so long until it is told, for as long after the world has healed. */
+  readonly reportMs: number;
+  /** Services stand as they should so long after that at the latest. */
+  readonly settleMs: number;
+}
+
 /** Everything goes wrong, and people meddle. */
-export async function strikeServices(targets: Targets, forMs: number): Promise<void> {
+export async function strikeServices(targets: Targets, forMs: number, reportMs = strickenReportMs): Promise<void> {
   const { world } = targets.cluster;
   await world.run(
     forMs,
-    everySecond(world, () => look(targets, strickenReportMs)),
+    everySecond(world, () => look(targets, reportMs)),
   );
 }
 
@@ -26,7 +33,11 @@ export async function strikeServices(targets: Targets, forMs: number): Promise<v
  * After the world has healed: waits until every service stands as it should, sees that those which do append nothing,
  * then has them removed.
  */
-export async function settleServices(targets: Targets, isReady: (plane: ControlPlane) => boolean): Promise<void> {
+export async function settleServices(
+  targets: Targets,
+  isReady: (plane: ControlPlane) => boolean,
+  { reportMs, settleMs }: SettleTimes = usualTimes,
+): Promise<void> {
   const { cluster, clients } = targets;
   const { world, history } = cluster;
   const healedMs = world.nowMs;
@@ -36,12 +47,12 @@ export async function settleServices(targets: Targets, isReady: (plane: ControlP
     return plane === null ? ['no agent runs'] : unsettledServices(plane.state, plane.nowMs());
   };
   const isSettled = (): boolean => {
-    look(targets, world.nowMs - healedMs < strickenReportMs ? strickenReportMs : calmReportMs);
+    look(targets, world.nowMs - healedMs < reportMs ? reportMs : calmReportMs);
     const plane = planeOf(targets);
     const isThere = targets.nodes.every((node) => node.plane?.seq === logSeq(cluster));
     return isThere && plane !== null && isReady(plane) && problems().length === 0;
   };
-  await world.run(settleWithinMs, everySecond(world, isSettled));
+  await world.run(settleMs, everySecond(world, isSettled));
   history.unsettled.push(...problems());
   await staySteady(targets);
   for (const client of clients) client.isClosing = true;

@@ -37,7 +37,7 @@ export function startShim(options: ShimOptions): void {
   const base = `${launch.directory}/${launch.label}`;
   const claim = `${base}.claim.${launch.nonce}`;
   const step = (work: () => void): void => {
-    machine.world.schedule(nextStepMs(options), () => {
+    machine.schedule(nextStepMs(options), () => {
       if (shim.alive && dies()) machine.table.signal(shim, 'SIGKILL');
       if (shim.alive) leavingOnError(machine, shim, work);
     });
@@ -84,7 +84,7 @@ function run(options: ShimOptions, shim: VirtualProcess, parts: ShimParts): void
     });
   };
   const command = forkCommand({ machine, launch, shim, truth, onExit });
-  machine.world.schedule(nextStepMs(options), () => {
+  machine.schedule(nextStepMs(options), () => {
     if (!command.process.alive) return;
     if (shim.alive && dies()) machine.table.signal(shim, 'SIGKILL');
     try {

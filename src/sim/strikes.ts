@@ -1,15 +1,39 @@
 import type { Cluster } from './cluster.ts';
+import type { Life } from './life.ts';
 import type { Machine } from './machine.ts';
 import type { VirtualProcess } from './process-table.ts';
 import { type StrikeKind, strikeKinds } from './rates.ts';
-import type { SimClient } from './sim-client.ts';
 import type { SimNode } from './sim-node.ts';
 
 /** Those whom a fault can strike. */
 export interface Targets {
   readonly cluster: Cluster;
-  readonly nodes: readonly SimNode[];
-  readonly clients: readonly SimClient[];
+  readonly nodes: readonly NodeProgram[];
+  readonly clients: readonly ClientProgram[];
+  /** Servers, where there are any. */
+  readonly servers?: readonly SimProgram[];
+}
+
+/** A program that is started again whenever it is gone. */
+export interface SimProgram {
+  readonly name: string;
+  readonly machine: Machine;
+  readonly life: Life | null;
+  start(): void;
+}
+
+/** Somebody who asks for things. */
+export interface ClientProgram extends SimProgram {
+  /** Once the world has healed: what is open is brought to its end, and nothing new is thought of. */
+  isCalm: boolean;
+  /** At the end of a seed with services: none may stay up. */
+  isClosing: boolean;
+}
+
+/** An agent, with the control plane that it is told of by. */
+export interface NodeProgram extends SimProgram, Pick<SimNode, 'plane'> {
+  /** Ends it in good order. */
+  close(): void;
 }
 
 /** Lets every kind of fault strike at random times, as often as the rates say, until they are zero. */
@@ -64,7 +88,7 @@ const strikes: Readonly<Record<StrikeKind, (targets: Targets) => void>> = {
 };
 
 /** At once, or at one of the next calls to the outside. */
-function crashSome({ random, world }: Cluster, programs: readonly (SimNode | SimClient)[]): void {
+export function crashSome({ random, world }: Cluster, programs: readonly SimProgram[]): void {
   const program = random.pick(programs);
   if (program.life === null) return;
   const { incarnation } = program.life;
@@ -92,7 +116,7 @@ function startStranger({ random, machines, world }: Cluster): void {
   world.schedule(random.between(1, 20_000), () => table.end(stranger, null));
 }
 
-function reboot({ cluster, nodes, clients }: Targets): void {
+function reboot({ cluster, nodes, clients, servers = [] }: Targets): void {
   const { random, world, truth } = cluster;
   const machine = random.pick(cluster.machines);
   if (!machine.isUp) return;
@@ -101,7 +125,7 @@ function reboot({ cluster, nodes, clients }: Targets): void {
   machine.goDown();
   const here = <T extends { readonly machine: Machine }>(all: readonly T[]): readonly T[] =>
     all.filter((one) => one.machine === machine);
-  for (const program of [...here(nodes), ...here(clients)]) program.life?.incarnation.kill();
+  for (const program of [...here(nodes), ...here(clients), ...here(servers)]) program.life?.incarnation.kill();
   const names = new Set(here(nodes).map(({ name }) => name));
   for (const name of names) truth.troubled.add(name);
   for (const process of truth.processes) {
@@ -114,6 +138,6 @@ function reboot({ cluster, nodes, clients }: Targets): void {
   world.schedule(random.between(500, 20_000), () => {
     machine.comeUp();
     world.note(machine.name, `is up again as ${machine.bootId()}`);
-    for (const program of [...here(nodes), ...here(clients)]) program.start();
+    for (const program of [...here(nodes), ...here(clients), ...here(servers)]) program.start();
   });
 }

@@ -9,6 +9,7 @@ export interface TrueProcess {
   readonly label: Label;
   readonly role: 'command' | 'child';
   readonly node: string;
+  readonly machine: string;
   readonly devices: readonly string[];
   readonly port: number | null;
   /** What it does with its port; null for what only runs to its end. */

@@ -11,15 +11,15 @@ export interface Intent {
   isAnswered: boolean;
 }
 
-/** What will be submitted in one seed. */
-export function drawWorkload(random: Random): Intent[] {
+/** What will be submitted in one seed; no command lasts longer than `longestMs`. */
+export function drawWorkload(random: Random, longestMs = 20_000): Intent[] {
   const count = 3 + random.below(14);
-  return Array.from({ length: count }, (_, number) => drawIntent(random, `k${number}`));
+  return Array.from({ length: count }, (_, number) => drawIntent(random, `k${number}`, longestMs));
 }
 
-function drawIntent(random: Random, key: string): Intent {
+function drawIntent(random: Random, key: string, longestMs: number): Intent {
   const outputs = random.happens(0.3) ? ['out.txt'] : [];
-  const run = drawProgram(random, 20_000, random.happens(0.8) ? outputs : []);
+  const run = drawProgram(random, longestMs, random.happens(0.8) ? outputs : []);
   const setup = random.happens(0.3) ? drawProgram(random, 3000, []) : null;
   const spec: JobSpec = {
     name: key,

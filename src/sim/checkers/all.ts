@@ -1,6 +1,7 @@
 import type { Checker } from './checker.ts';
 import { restartCheckers } from './of-restarts.ts';
 import { serviceCheckers } from './of-services.ts';
+import { leaseCheckers } from './of-leases.ts';
 import { logCheckers } from './of-the-log.ts';
 import { restCheckers } from './of-the-rest.ts';
 import { stateCheckers } from './of-the-state.ts';
@@ -13,5 +14,6 @@ export const checkers: readonly Checker[] = [
   ...truthCheckers,
   ...restartCheckers,
   ...serviceCheckers,
+  ...leaseCheckers,
   ...restCheckers,
 ];

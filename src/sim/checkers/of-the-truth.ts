@@ -12,7 +12,9 @@ export const truthCheckers: readonly Checker[] = [
     says: 'no GPU is used by two attempts at once',
     open: ({ truth }, report) => ({
       finish: () => {
-        const uses = truth.processes.flatMap((one) => one.devices.map((device) => ({ what: device, one })));
+        const uses = truth.processes.flatMap((one) =>
+          one.devices.map((device) => ({ what: `${device} of ${one.machine}`, one })),
+        );
         for (const { what, one, other } of overlaps(uses)) report(`${what} by ${one.attempt} and ${other.attempt}`);
       },
     }),
@@ -108,7 +110,7 @@ export const truthCheckers: readonly Checker[] = [
     open: ({ truth }, report) => ({
       finish: () => {
         const uses = commands(truth).flatMap((one) =>
-          one.port === null ? [] : [{ what: `port ${one.port} of ${one.node}`, one }],
+          one.port === null ? [] : [{ what: `port ${one.port} of ${one.node} on ${one.machine}`, one }],
         );
         for (const { what, one, other } of overlaps(uses)) report(`${what} by ${one.attempt} and ${other.attempt}`);
       },

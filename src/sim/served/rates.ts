@@ -1,0 +1,52 @@
+import type { Random } from '../random.ts';
+
+/** How often things go wrong between a server and its nodes in one seed. Each is zero in about half of all seeds. */
+export interface ServedRates {
+  /** Times a virtual minute, for each kind of sudden fault. */
+  readonly strikes: Readonly<Record<ServedStrikeKind, number>>;
+  /** Chances from 0 to 1, for each frame and each request. */
+  readonly chances: Readonly<Record<WireChanceKind, number>>;
+}
+
+const mostStrikes = {
+  serverKill: 3,
+  serverClose: 1,
+  /** One machine is cut off for a while, in one direction or in both. */
+  cut: 2,
+  /** A random half of all ways is clogged, and later unclogged. */
+  swizzle: 0.5,
+  /** Many machines are cut off together, and come back together. */
+  massCut: 0.4,
+  /** A machine is suspended. */
+  sleep: 1,
+  /** Another machine starts with a copy of a node's disk. */
+  clone: 0.3,
+} as const;
+
+const mostChances = {
+  /** The connection breaks before the frame arrives. */
+  breakBefore: 0.02,
+  /** It arrives, and the connection breaks before anything can come back. */
+  breakAfter: 0.02,
+  /** It takes seconds. */
+  lag: 0.1,
+} as const;
+
+export type ServedStrikeKind = keyof typeof mostStrikes;
+export type WireChanceKind = keyof typeof mostChances;
+
+export const servedStrikeKinds = Object.keys(mostStrikes) as readonly ServedStrikeKind[];
+
+export function drawServedRates(random: Random): ServedRates {
+  const draw = <Kind extends string>(most: Readonly<Record<Kind, number>>): Record<Kind, number> => {
+    const rate = (limit: number): number => (random.happens(0.5) ? 0 : limit * random.fraction() ** 1.5);
+    const pairs = Object.entries<number>(most).map(([kind, limit]) => [kind, rate(limit)]);
+    return Object.fromEntries(pairs) as Record<Kind, number>;
+  };
+  return { strikes: draw(mostStrikes), chances: draw(mostChances) };
+}
+
+export const noServedRates: ServedRates = {
+  strikes: { serverKill: 0, serverClose: 0, cut: 0, swizzle: 0, massCut: 0, sleep: 0, clone: 0 },
+  chances: { breakBefore: 0, breakAfter: 0, lag: 0 },
+};

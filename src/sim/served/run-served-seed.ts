@@ -1,0 +1,134 @@
+import { type Cluster, createMachine, keepFlushing, logSeq } from '../cluster.ts';
+import { Disk } from '../disk.ts';
+import { createHistory } from '../history.ts';
+import { createMemoryStore } from '../../log/memory.ts';
+import { createRandom, type Random } from '../random.ts';
+import { drawRates, type Rates, scaleRates } from '../rates.ts';
+import { heal, isReady, judge, rest, type SeedResult, standsStill } from '../run-seed.ts';
+import { settleServices, strikeServices } from '../service-phases.ts';
+import { drawServiceNames } from '../service-workload.ts';
+import { startStrikes, type Targets } from '../strikes.ts';
+import { createTruth } from '../truth.ts';
+import { drawWorkload, type Intent } from '../workload.ts';
+import { type Drain, everySecond, World } from '../world.ts';
+import { Hearing } from './hearing.ts';
+import { LeaseWatch } from './lease-watch.ts';
+import { ServedNetwork } from './network.ts';
+import { drawServedRates, type ServedRates } from './rates.ts';
+import { ServedClient } from './served-client.ts';
+import { ServedNode } from './served-node.ts';
+import { type ServedTargets, startServedStrikes } from './served-strikes.ts';
+import { SimServer } from './sim-server.ts';
+import { Ways } from './ways.ts';
+
+export interface ServedSeedOptions {
+  readonly drain: Drain;
+  /** People also meddle with services. */
+  readonly services?: boolean;
+}
+
+/** The faults of one machine are rarer here: what is waited for takes minutes, and there are many machines. */
+const localFaults = 0.2;
+const healWithinMs = 60 * 60_000;
+/** Leases are long after an outage: what is behind a node that is cut off may be listed for as long. */
+const times = { reportMs: 10 * 60_000, settleMs: 30 * 60_000 };
+
+/** Runs one seed with a server and nodes that reach it over a network: everything goes wrong, heals, and rests. */
+export async function runServedSeed(seed: number, { drain, services = false }: ServedSeedOptions): Promise<SeedResult> {
+  const random = createRandom(seed);
+  const world = new World(random.fork(), drain);
+  const rates = scaleRates(drawRates(random), localFaults);
+  const served = drawServedRates(random);
+  const intents = drawWorkload(random.fork(), random.pick([20_000, 200_000, 900_000]));
+  const work = { intents: services ? intents.slice(0, random.below(5)) : intents, services };
+  const { targets, servedTargets } = populate(createServedCluster({ world, random, rates }), { random, served, work });
+  const watch = new LeaseWatch(servedTargets);
+  startStrikes(targets);
+  startServedStrikes(servedTargets);
+  const looking = everySecond(world, () => watch.look());
+  const forMs = random.between(100_000, 900_000);
+  if (services) await strikeServices(targets, forMs, times.reportMs);
+  else await world.run(forMs, looking);
+  healAll(targets, servedTargets);
+  if (services) await settleServices(targets, (plane) => isReady(targets, work.intents, plane), times);
+  const isAtRest = (): boolean => watch.look() || (isConnected(servedTargets) && standsStill(targets, work.intents));
+  await world.run(healWithinMs, everySecond(world, isAtRest));
+  const { nodes } = servedTargets;
+  const kept = nodes.filter((node) => !node.isRetired);
+  if (isAtRest()) await rest({ cluster: targets.cluster, nodes: kept });
+  return judge(seed, targets.cluster);
+}
+
+function createServedCluster({ world, random, rates }: { world: World; random: Random; rates: Rates }): Cluster {
+  const nodes = random.pick([1, 2, 3, 4, 6, 8]);
+  // The server's, that of the people, those of the nodes, and two on which nothing runs.
+  const machines = Array.from({ length: 2 + nodes + 2 }, (_, number) => createMachine(world, random, number));
+  const store = createMemoryStore();
+  const truth = createTruth(() => logSeq({ store }));
+  const sharedDisk = new Disk({ wallMs: () => machines[0]?.wallMs() ?? 0, hasJournal: true });
+  sharedDisk.makeFolder('/shared/home', 0o700);
+  keepFlushing(world, sharedDisk);
+  const history = createHistory(truth);
+  history.hearing = new Hearing();
+  return { world, random, rates, machines, sharedDisk, store, truth, history, lives: new Set() };
+}
+
+function populate(
+  cluster: Cluster,
+  given: {
+    readonly random: Random;
+    readonly served: ServedRates;
+    readonly work: { readonly intents: readonly Intent[]; readonly services: boolean };
+  },
+): { targets: Targets; servedTargets: ServedTargets } {
+  const { random, served, work } = given;
+  const [serverMachine, desk, ...others] = cluster.machines;
+  if (serverMachine === undefined || desk === undefined) throw new Error('a served seed has at least two machines');
+  const hearing = cluster.history.hearing ?? new Hearing();
+  const server = new SimServer(cluster, serverMachine, hearing);
+  const network = new ServedNetwork(new Ways(serverMachine, random.fork(), served), server);
+  const nodes = others.slice(0, -2).map((machine, number) => {
+    const name = `node${number}`;
+    machine.disk.makeFolder(`/node/${name}`, 0o700);
+    machine.disk.flush();
+    return new ServedNode(cluster, network, { name, machine, capacity: drawCapacity(random, name) });
+  });
+  const people = { intents: work.intents, services: work.services ? drawServiceNames(random.fork()) : [] };
+  const clients = Array.from(
+    { length: 1 + random.below(3) },
+    (_, number) => new ServedClient(cluster, network, { name: `client${number}`, machine: desk, ...people }),
+  );
+  for (const program of [server, ...nodes, ...clients]) {
+    cluster.world.schedule(random.between(0, 2000), () => program.start());
+  }
+  const servedTargets = { cluster, network, server, hearing, nodes, spares: others.slice(-2) };
+  return { targets: { cluster, nodes, clients, servers: [server] }, servedTargets };
+}
+
+function drawCapacity(random: Random, name: string) {
+  const gpus = Array.from({ length: random.pick([0, 0, 1, 2, 4]) }, (_, index) => ({
+    uuid: `GPU-${name}-${index}`,
+    index,
+    name: 'virtual',
+    memoryMiB: 1000,
+  }));
+  return { cpus: random.pick([1, 2, 4, 8]), memoryMiB: 8192, gpus, labels: {} };
+}
+
+/** Every agent that is wanted runs, and is the one that speaks for its node. */
+function isConnected({ server, nodes }: ServedTargets): boolean {
+  const { serving } = server;
+  if (serving === null) return false;
+  const { connected } = serving.hub;
+  return nodes.every(({ name, instance, isRetired, life }) => {
+    if (isRetired) return true;
+    return life !== null && connected.includes(name) && serving.plane.state.nodes.get(name)?.instance === instance;
+  });
+}
+
+/** From here on nothing goes wrong: the network is whole, and whoever slept is awake. */
+function healAll(targets: Targets, { network, hearing }: ServedTargets): void {
+  hearing.isCalm = true;
+  network.ways.heal();
+  heal(targets);
+}

@@ -1,0 +1,128 @@
+import type { ControlPlane } from '../../control/control-plane.ts';
+import { sleep } from '../../host/clock.ts';
+import { type ClientContext, type ClientPlane, submit } from '../client-actions.ts';
+import type { Cluster } from '../cluster.ts';
+import { describeFault } from '../expected-fault.ts';
+import { type Life, startLife } from '../life.ts';
+import type { Machine } from '../machine.ts';
+import { meddleWithService, removeServices } from '../service-actions.ts';
+import type { ClientProgram } from '../strikes.ts';
+import { hashState } from '../state-hash.ts';
+import type { Intent } from '../workload.ts';
+import type { ServedNetwork } from './network.ts';
+import { bringToRest, meddleServed } from './served-actions.ts';
+import type { Serving } from './sim-server.ts';
+
+/** Somebody with a terminal, signed in at the server. */
+export class ServedClient implements ClientProgram {
+  readonly name: string;
+  readonly machine: Machine;
+  isCalm = false;
+  isClosing = false;
+  readonly #cluster: Cluster;
+  readonly #network: ServedNetwork;
+  readonly #intents: readonly Intent[];
+  readonly #services: readonly string[];
+  #life: Life | null = null;
+
+  constructor(
+    cluster: Cluster,
+    network: ServedNetwork,
+    options: { name: string; machine: Machine; intents: readonly Intent[]; services: readonly string[] },
+  ) {
+    this.#cluster = cluster;
+    this.#network = network;
+    this.name = options.name;
+    this.machine = options.machine;
+    this.#intents = options.intents;
+    this.#services = options.services;
+  }
+
+  get life(): Life | null {
+    return this.#life;
+  }
+
+  start(): void {
+    if (this.#life !== null || !this.machine.isUp) return;
+    const { name, machine } = this;
+    const { world, random } = this.#cluster;
+    this.#life = startLife(this.#cluster, {
+      name,
+      role: 'client',
+      machine,
+      main: (life) => this.#work(life),
+      onEnd: () => {
+        this.#life = null;
+        world.schedule(random.between(10, 3000), () => this.start());
+      },
+    });
+  }
+
+  async #work(life: Life): Promise<void> {
+    const { random, world } = this.#cluster;
+    const longestPauseMs = random.pick([3000, 15_000, 60_000]);
+    for (;;) {
+      await sleep(life.host.timers, random.between(20, this.isCalm ? 3000 : longestPauseMs));
+      // Nobody can ask for anything while the server is away: it is looked for again later.
+      const { serving } = this.#network;
+      if (serving === null) continue;
+      try {
+        await this.#act({ cluster: this.#cluster, life, plane: planeOf(this.#network, life, serving) });
+      } catch (error) {
+        const { isExpected, text } = describeFault(error);
+        if (!isExpected) throw error;
+        world.note(this.name, `tries again: ${text.split('\n', 1)[0]}`);
+      }
+    }
+  }
+
+  async #act(context: ClientContext): Promise<void> {
+    const { random } = this.#cluster;
+    const open = this.#intents.filter((intent) => !intent.isAnswered);
+    if (this.isCalm) {
+      const [first] = open;
+      await (first === undefined ? bringToRest(context) : submit(context, first));
+      if (this.isClosing) await removeServices(context);
+      return;
+    }
+    if (this.#services.length > 0 && random.happens(serviceShare)) {
+      await meddleWithService(context, random.pick(this.#services));
+      return;
+    }
+    const known = this.#intents.filter((intent) => intent.isAnswered);
+    if (open.length > 0 && random.happens(0.5)) await submit(context, random.pick(open));
+    else if (known.length > 0 && random.happens(0.1)) await submit(context, random.pick(known));
+    else if (random.happens(0.8)) await meddleServed(context);
+    else await this.#sample(context.life);
+  }
+
+  /** What the server holds, for the comparison with the log: looked at while nothing else happens there. */
+  async #sample(life: Life): Promise<void> {
+    await this.#network.request(life, async ({ plane }) => {
+      await plane.catchUp();
+      this.#cluster.history.samples.push({ who: 'server', seq: plane.seq, hash: hashState(plane.state) });
+    });
+  }
+}
+
+const serviceShare = 0.35;
+
+/** The server's control plane as one who is signed in there has it: everything that it is asked travels. */
+function planeOf(network: ServedNetwork, life: Life, { plane }: Serving): ClientPlane {
+  return {
+    get state() {
+      return plane.state;
+    },
+    get seq() {
+      return plane.seq;
+    },
+    get log() {
+      const recordBlobs: ControlPlane['log']['recordBlobs'] = (hashes) =>
+        network.request(life, (serving) => serving.plane.log.recordBlobs(hashes));
+      return { ...plane.log, recordBlobs };
+    },
+    nowMs: () => plane.nowMs(),
+    execute: (command, options) => network.request(life, (serving) => serving.plane.execute(command, options)),
+    catchUp: () => network.request(life, (serving) => serving.plane.catchUp()),
+  };
+}

@@ -1,0 +1,187 @@
+import { Agent } from '../../agent/agent.ts';
+import type { BlobStore } from '../../blobs/blob-store.ts';
+import { openDirectoryStore } from '../../blobs/directory-store.ts';
+import { type Dismissal, NetworkChannel } from '../../client/remote/agent/network-channel.ts';
+import { createPatientStore } from '../../client/remote/agent/patient-store.ts';
+import { RefusalError } from '../../client/refusal-error.ts';
+import type { ControlPlane } from '../../control/control-plane.ts';
+import { system } from '../../core/access/principal.ts';
+import type { Command } from '../../core/command.ts';
+import type { Capacity } from '../../core/node/node.ts';
+import { isRefusal } from '../../core/refusal.ts';
+import { blobDirectory, type Cluster } from '../cluster.ts';
+import { type Life, startLife } from '../life.ts';
+import type { Machine } from '../machine.ts';
+import type { NodeProgram } from '../strikes.ts';
+import type { ServedNetwork } from './network.ts';
+
+/** A machine with a node of a server, and whoever keeps its agent running. */
+export class ServedNode implements NodeProgram {
+  readonly name: string;
+  readonly machine: Machine;
+  readonly capacity: Capacity;
+  readonly #cluster: Cluster;
+  readonly #network: ServedNetwork;
+  #life: Life | null = null;
+  #close: (() => Promise<void>) | null = null;
+  #isRetired = false;
+  #instance = '';
+
+  constructor(
+    cluster: Cluster,
+    network: ServedNetwork,
+    options: { name: string; machine: Machine; capacity: Capacity },
+  ) {
+    this.#cluster = cluster;
+    this.#network = network;
+    this.name = options.name;
+    this.machine = options.machine;
+    this.capacity = options.capacity;
+  }
+
+  get life(): Life | null {
+    return this.#life;
+  }
+
+  get plane(): ControlPlane | null {
+    return this.#network.serving?.plane ?? null;
+  }
+
+  /** The agent that runs, or the last that did. */
+  get instance(): string {
+    return this.#instance;
+  }
+
+  /** Another machine speaks for the node now, and everything here was ended: nobody starts it again. */
+  get isRetired(): boolean {
+    return this.#isRetired;
+  }
+
+  start(): void {
+    if (this.#life !== null || !this.machine.isUp || this.#isRetired) return;
+    const { name, machine } = this;
+    const main = (life: Life): Promise<void> => this.#serve(life);
+    this.#life = startLife(this.#cluster, { name, role: 'agent', machine, main, onEnd: () => this.#ended() });
+  }
+
+  /** Ends the agent in good order. */
+  close(): void {
+    const [life, close] = [this.#life, this.#close];
+    if (life === null || close === null) return;
+    this.#cluster.world.note(this.name, 'is asked to end');
+    this.#close = null;
+    close().then(() => life.incarnation.kill(), life.fail);
+  }
+
+  #ended(): void {
+    this.#life = null;
+    this.#close = null;
+    const { world, random } = this.#cluster;
+    world.schedule(random.pick([30, 500, 5000, 30_000]) * random.fraction(), () => this.start());
+  }
+
+  async #serve(life: Life): Promise<void> {
+    try {
+      await this.#join(life);
+    } catch (error) {
+      if (!(error instanceof RefusalError)) throw error;
+      this.#end(life, `is refused: ${error.code}`);
+    }
+  }
+
+  #end(life: Life, why: string): void {
+    if (!life.incarnation.alive) return;
+    this.#cluster.world.note(this.name, why);
+    life.incarnation.kill();
+  }
+
+  async #join(life: Life): Promise<void> {
+    const { name, capacity } = this;
+    const { host, fail } = life;
+    const directory = `/node/${name}`;
+    await host.files.makeDirectory(directory, { mode: 0o700 });
+    const keyHash = await this.#keyOf(life, directory);
+    const instance = toHex(host.chance.bytes(8));
+    this.#instance = instance;
+    const over = new AbortController();
+    let agent: Agent | null = null;
+    const channel = new NetworkChannel({
+      host,
+      connect: (listener) => this.#network.connect(life, { node: name, keyHash }, listener),
+      place: `${host.clock.bootId()} ${this.machine.name}`,
+      onStream: () => null,
+      onDismissed: (dismissal) => void this.#dismissed(life, agent, dismissal).catch(fail),
+      onTrouble: (trouble) => this.#cluster.world.note(name, trouble ?? 'has its server again'),
+    });
+    agent = await Agent.start({
+      host,
+      channel,
+      store: createPatientStore(await this.#store(life), host.timers, over.signal),
+      directory,
+      node: name,
+      instance,
+      capacity,
+      advertise: this.machine.name,
+      version: '0.0.0',
+      environment: { PATH: '/bin' },
+      onFault: fail,
+    });
+    const started = agent;
+    this.#close = async () => {
+      await started.close({ leave: true });
+      over.abort();
+    };
+  }
+
+  /** A key of its own, made known by a join token that somebody gives it, as long as nobody else has the name. */
+  async #keyOf(life: Life, directory: string): Promise<string> {
+    const { files, chance, digests } = life.host;
+    const path = `${directory}/key`;
+    const kept = await files.read(path);
+    const key = kept ?? chance.bytes(16);
+    const keyHash = digests.sha256(key);
+    if (kept === null) await files.writeAtomic(path, key, { mode: 0o600 });
+    await this.#network.request(life, async ({ plane }) => {
+      if (plane.state.access.nodeKeys.has(this.name)) return;
+      const token = toHex(chance.bytes(8));
+      const create = { kind: 'CreateJoinToken', token, hash: keyHash, lifetimeMs: 600_000, node: this.name, by: 'ada' };
+      const use = { kind: 'UseJoinToken', token, node: this.name, keyHash };
+      for (const command of [create, use] as readonly Command[]) {
+        const answer = await plane.execute(command, { actor: system });
+        if (isRefusal(answer)) throw new RefusalError(answer);
+      }
+    });
+    return keyHash;
+  }
+
+  /** The server's blobs, which are out of reach while the server is. */
+  async #store(life: Life): Promise<BlobStore> {
+    const store = await openDirectoryStore({ directory: blobDirectory, host: life.host });
+    const reach = (): Promise<void> => this.#network.request(life, () => Promise.resolve());
+    const far = <Result>(work: () => Promise<Result>): Promise<Result> => reach().then(work);
+    return {
+      missing: (hashes) => far(() => store.missing(hashes)),
+      put: (bytes, expected) => far(() => store.put(bytes, expected)),
+      putMany: (blobs) => far(() => store.putMany(blobs)),
+      putFile: (path) => far(() => store.putFile(path)),
+      get: (hash) => far(() => store.get(hash)),
+      getMany: (hashes) => far(() => store.getMany(hashes)),
+      extract: (hash, path, options) => far(() => store.extract(hash, path, options)),
+      collectGarbage: (options) => store.collectGarbage(options),
+    };
+  }
+
+  /** As the real agent's program does (start-remote-node.ts): what another agent cannot adopt ends with this one. */
+  async #dismissed(life: Life, agent: Agent | null, { refusal, elsewhere }: Dismissal): Promise<void> {
+    this.#cluster.world.note(this.name, `is dismissed${elsewhere ? ' for another machine' : ''}: ${refusal.code}`);
+    if (elsewhere) {
+      await agent?.endAll(0);
+      this.#isRetired = true;
+    }
+    this.#end(life, 'ends');
+  }
+}
+
+function toHex(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,103 @@
+import { openDirectoryStore } from '../../blobs/directory-store.ts';
+import type { Embedded } from '../../client/embedded.ts';
+import { ControlPlane } from '../../control/control-plane.ts';
+import { LeaseKeeper } from '../../control/leases.ts';
+import { fireTimers } from '../../control/timers.ts';
+import { system } from '../../core/access/principal.ts';
+import { AgentHub } from '../../server/agents/agent-hub.ts';
+import { blobDirectory, type Cluster } from '../cluster.ts';
+import { type Life, startLife } from '../life.ts';
+import type { Machine } from '../machine.ts';
+import { openSimLog } from '../sim-log.ts';
+import type { SimProgram } from '../strikes.ts';
+import type { Hearing } from './hearing.ts';
+
+/** A server that answers. */
+export interface Serving {
+  readonly life: Life;
+  readonly plane: ControlPlane;
+  readonly hub: AgentHub;
+}
+
+/** The server's program, and whoever starts it again when it is gone. */
+export class SimServer implements SimProgram {
+  readonly name = 'server';
+  readonly machine: Machine;
+  readonly #cluster: Cluster;
+  readonly #hearing: Hearing;
+  #life: Life | null = null;
+  #serving: Serving | null = null;
+  #close: (() => Promise<void>) | null = null;
+
+  constructor(cluster: Cluster, machine: Machine, hearing: Hearing) {
+    this.#cluster = cluster;
+    this.machine = machine;
+    this.#hearing = hearing;
+  }
+
+  get life(): Life | null {
+    return this.#life;
+  }
+
+  /** Null while it does not listen. */
+  get serving(): Serving | null {
+    return this.#serving;
+  }
+
+  start(): void {
+    if (this.#life !== null || !this.machine.isUp) return;
+    const main = (life: Life): Promise<void> => this.#serve(life);
+    const { name, machine } = this;
+    this.#life = startLife(this.#cluster, { name, role: 'server', machine, main, onEnd: () => this.#ended() });
+  }
+
+  /** Ends it in good order. */
+  close(): void {
+    const [life, close] = [this.#life, this.#close];
+    if (life === null || close === null) return;
+    this.#cluster.world.note(this.name, 'is asked to end');
+    this.#close = null;
+    this.#serving = null;
+    close().then(() => life.incarnation.kill(), life.fail);
+  }
+
+  #ended(): void {
+    this.#life = null;
+    this.#serving = null;
+    this.#close = null;
+    const { world, random, rates } = this.#cluster;
+    const isCalm = Object.values(rates.strikes).every((rate) => rate === 0) && this.#hearing.isCalm;
+    const longestMs = random.pick([30, 500, 5000, 20_000, 20_000, 150_000, 500_000]);
+    world.schedule((isCalm ? 5000 : longestMs) * random.fraction(), () => this.start());
+  }
+
+  async #serve(life: Life): Promise<void> {
+    const { host, fail } = life;
+    const log = await openSimLog(this.#cluster, life);
+    const plane = await ControlPlane.open(log, host, fail);
+    const store = await openDirectoryStore({ directory: blobDirectory, host });
+    const embedded: Embedded = { home: '/shared/home', host, plane, store, actor: system, onFault: fail };
+    const leases = new LeaseKeeper(plane, host, fail);
+    const hub = new AgentHub({
+      embedded,
+      times: plane.leaseTimes,
+      heard: (node, instance) => {
+        this.#hearing.heard(node, instance, plane.nowMs());
+        leases.heard(node, instance);
+      },
+    });
+    plane.subscribe(() => {});
+    const ended = new AbortController();
+    await leases.start(ended.signal);
+    this.#hearing.began(plane.nowMs());
+    this.#serving = { life, plane, hub };
+    this.#close = async () => {
+      ended.abort();
+      hub.close();
+      await timers;
+      await plane.close();
+    };
+    const timers = fireTimers(plane, host, ended.signal).catch(fail);
+    await timers;
+  }
+}
