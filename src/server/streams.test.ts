@@ -184,9 +184,11 @@ describe('streams', () => {
       replicas[round % 2]?.write('run.out', `round ${round}\n`);
     }
     for (const event of await read('/v1/services/web/logs', from)) keep(seen, event);
-    const texts = [...seen].map(([key, parts]) => [key, Buffer.concat(parts).toString()]);
+    const texts = [...seen].map(([key, parts]) => [key, Buffer.concat(parts).toString()] as const);
     const wanted = ['first\nround 0\nround 2\nround 4\n', 'first\nround 1\nround 3\nround 5\n', 'first\n'];
-    expect(texts.sort()).toEqual(replicas.map(({ id }, n) => [`${id} run stdout`, wanted[n]]).sort());
+    expect(Object.fromEntries(texts)).toEqual(
+      Object.fromEntries(replicas.map(({ id }, n) => [`${id} run stdout`, wanted[n]])),
+    );
   });
 
   it('leave nothing open when their readers have gone: 200 followers of a log', async () => {
