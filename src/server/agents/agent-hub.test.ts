@@ -177,6 +177,21 @@ describe('a report', () => {
   });
 });
 
+describe('a node that talks too much', () => {
+  it('is not read for the rest of the second, and then again [R4.31]', async () => {
+    const raw = lab.raw('n1');
+    raw.text(hello('n1'));
+    await lab.time.pass(10);
+    for (let seq = 1; seq <= 600; seq += 1) raw.text({ kind: 'heartbeat', seq });
+    await lab.time.pass(10);
+    expect(raw.pauses).toEqual(['pause']);
+    await lab.time.pass(1000);
+    expect(raw.pauses).toEqual(['pause', 'resume']);
+    expect(raw.heard.filter((text) => text.includes('"heard"')).length).toBe(600);
+    expect(raw.closed).toEqual([]);
+  });
+});
+
 describe('two agents of one node', () => {
   it('leave the newest in its place: the other is told, ends, and may not come back', async () => {
     const old = lab.agent('n1', { instance: 'old' });
