@@ -6,6 +6,8 @@ import type { State } from '../../core/state.ts';
 
 const mostSentences = 64;
 const askAgainMs = 60_000;
+/** The shortest delay between two attempts. */
+const askSoonMs = 1000;
 const ofNodes: ReadonlySet<WaitReason> = new Set(['busy', 'no-fit', 'no-node', 'draining', 'too-few-nodes', 'spread']);
 
 /** What waits for the same: jobs of one name with the same needs. */
@@ -90,12 +92,17 @@ export class Waits {
     for (const { jobs, why } of this.#waiting) for (const [job, parts] of jobs) yield { job, parts, why };
   }
 
-  /** What is said of the nodes changes slowly and costs a look at all of them; whatever else is said, neither. */
+  /**
+   * Whether an array runs as many parts as it may changes with every part; what is said of the nodes changes slowly and
+   * costs a look at all of them.
+   */
   #isFresh({ why, askedMs }: Queue, first: Job | undefined): boolean {
-    if (why === null || !ofNodes.has(why.reason)) return false;
-    const most = first?.settings.array?.maxRunning ?? null;
-    if (first !== undefined && most !== null && first.live >= most) return false;
-    return this.#nowMs - askedMs < Math.max(askAgainMs, this.#nowMs / 200);
+    if (why === null) return false;
+    const isLimited =
+      first !== undefined && first.live >= (first.settings.array?.maxRunning ?? Number.POSITIVE_INFINITY);
+    if (isLimited !== (why.reason === 'array-limit')) return false;
+    const goodForMs = ofNodes.has(why.reason) ? Math.max(askAgainMs, this.#nowMs / 200) : askSoonMs;
+    return isLimited || this.#nowMs - askedMs < goodForMs;
   }
 
   #open(key: string, name: string): Queue {
