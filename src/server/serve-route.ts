@@ -42,7 +42,11 @@ export async function serveRoute(server: ServerParts, named: NamedRoute, context
       body: await readBody(incoming, route, server.settings.limits.bodyMs),
       headers: incoming.headers,
       actor,
-      embedded: { ...server.embedded, actor, ...(key === null ? {} : { idempotencyKey: `${actor.name} ${key}` }) },
+      embedded: {
+        ...server.embedded,
+        actor,
+        ...(key === null ? {} : { idempotencyKey: `${actor.kind} ${actor.name} ${key}` }),
+      },
       server,
       signal: ending.signal,
       lastEventId: readLastEventId(incoming),
