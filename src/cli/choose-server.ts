@@ -1,6 +1,6 @@
 import { RefusalError } from '../client/refusal-error.ts';
 import { embeddedName, readContexts, type ServerContext } from '../client/remote/contexts.ts';
-import type { ServerAddress } from '../client/remote/http.ts';
+import type { ServerAddress } from '../client/remote/outgoing.ts';
 import { readServerUrl, readToken } from '../client/remote/server-url.ts';
 import { refuse } from '../core/refusal.ts';
 

@@ -1,5 +1,5 @@
 import type { RunyardClient } from '../client/api.ts';
-import type { ServerAddress } from '../client/remote/http.ts';
+import type { ServerAddress } from '../client/remote/outgoing.ts';
 import type { Output } from './output/output.ts';
 
 /** What every command gets: the ways out and in, none of them global. */

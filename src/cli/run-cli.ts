@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { RunyardClient } from '../client/api.ts';
 import { RefusalError } from '../client/refusal-error.ts';
-import type { ServerAddress } from '../client/remote/http.ts';
+import type { ServerAddress } from '../client/remote/outgoing.ts';
 import { version } from '../client/version.ts';
 import { refuse } from '../core/refusal.ts';
 import { chooseServer } from './choose-server.ts';

@@ -1,5 +1,5 @@
 import { prepareHome } from '../home.ts';
-import type { ServerAddress } from './http.ts';
+import type { ServerAddress } from './outgoing.ts';
 import { RemoteRunyard } from './remote-runyard.ts';
 import { readServerUrl, readToken } from './server-url.ts';
 

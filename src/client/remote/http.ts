@@ -1,54 +1,12 @@
-import type { Readable } from 'node:stream';
-import type * as z from 'zod';
-import type { Host } from '../../host/host.ts';
-import type { AnswerOf, ParamsOf, QueryOf, Route } from '../../wire/http/route.ts';
+import type { AnswerOf, Route } from '../../wire/http/route.ts';
 import { type RouteName, type Routes, routes } from '../../wire/http/routes.ts';
 import type { RefusalError } from '../refusal-error.ts';
 import { parseJson, readAnswer, readRefusal } from './answers.ts';
-import type { Fingerprint } from './fingerprint.ts';
 import { networkFaultOf, placeOf } from './network-fault.ts';
+import { drawKey, type HttpHost, outgoingOf, type Request, type ServerAddress } from './outgoing.ts';
 import { createPatience, type Patience } from './patience.ts';
 import { refuseOldServer } from './server-version.ts';
-import { createTransport, type Incoming, type Outgoing, readText, type Transport } from './transport.ts';
-
-export interface ServerAddress {
-  /** `https://host:port`. */
-  readonly url: string;
-  /** Of the certificate that is trusted; null where those that this machine trusts may sign it. */
-  readonly fingerprint: Fingerprint | null;
-  readonly token: string | null;
-}
-
-/** What talking to a server needs of the outside. */
-export type HttpHost = Pick<Host, 'clock' | 'timers' | 'chance'>;
-
-type ParamsPart<R extends Route> = [ParamsOf<R['path']>] extends [never]
-  ? { readonly params?: undefined }
-  : { readonly params: Readonly<Record<ParamsOf<R['path']>, string>> };
-type BodyPart<R extends Route> = R extends { readonly body: infer Body }
-  ? { readonly body: Body extends z.ZodType ? z.input<Body> : Uint8Array | SentStream }
-  : { readonly body?: undefined };
-
-/** Bytes of known length that can be sent again from their beginning. */
-export interface SentStream {
-  readonly sizeBytes: number;
-  open(): Readable;
-}
-
-/** What a route is asked with, by the table. */
-export type Request<Name extends RouteName> = ParamsPart<Routes[Name]> &
-  BodyPart<Routes[Name]> & {
-    readonly query?: Partial<QueryOf<Routes[Name]>>;
-    readonly signal?: AbortSignal | undefined;
-    /** One for each thing that is meant to be done once; drawn where it is absent. */
-    readonly idempotencyKey?: string | undefined;
-    /** The last event that arrived of a stream. */
-    readonly lastEventId?: string | null;
-    /** Of bytes that came in part: what is wanted begins here. */
-    readonly rangeFromBytes?: number;
-    /** Goes on asking until its signal aborts. */
-    readonly endless?: boolean;
-  };
+import { createTransport, type Incoming, readText, type Transport } from './transport.ts';
 
 /** A server, asked by the names of its routes. Refusals and what is wrong with the network are thrown as RefusalError. */
 export interface Http {
@@ -64,11 +22,6 @@ export interface Http {
   close(): void;
 }
 
-/** The server sends a comment every 15 s on a stream that has nothing to say. */
-const idleMs = { json: 60_000, none: 60_000, text: 60_000, bytes: 60_000, events: 45_000, socket: 60_000 } as const;
-/** After the last byte the server writes it all to its disk. */
-const uploadIdleMs = 2 * 60_000;
-
 export function createHttp(
   address: ServerAddress,
   host: HttpHost,
@@ -82,7 +35,7 @@ export function createHttp(
     patience,
     call: (name, request) => callRoute({ http, host }, name, request),
     async open(name, request) {
-      const incoming = await transport.send(outgoingOf({ http, host }, name, request));
+      const incoming = await transport.send(outgoingOf({ address, host }, name, request));
       if (incoming.status < 300) {
         patience.answered();
         return incoming;
@@ -162,49 +115,3 @@ async function explain(
 
 /** Busy, or not there for the moment. */
 const passing: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-
-function outgoingOf<Name extends RouteName>({ http, host }: Parts, name: Name, request: Request<Name>): Outgoing {
-  const route: Route = routes[name];
-  const { token } = http.address;
-  const { body, signal, lastEventId = null, rangeFromBytes = 0 } = request;
-  const isBytes = route.body !== undefined && 'bytes' in route.body;
-  const headers = {
-    accept: route.answer.kind === 'events' ? 'text/event-stream' : '*/*',
-    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-    ...(route.method === 'GET' ? {} : { 'idempotency-key': request.idempotencyKey ?? drawKey(host) }),
-    ...(rangeFromBytes === 0 ? {} : { range: `bytes=${rangeFromBytes}-` }),
-    ...(lastEventId === null ? {} : { 'last-event-id': lastEventId }),
-    ...(body === undefined ? {} : { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
-  };
-  const path = pathOf(route.path, request.params ?? {}) + queryOf(request.query ?? {});
-  const idle = isBytes ? uploadIdleMs : idleMs[route.answer.kind];
-  const isFollowed = route.answer.kind === 'events';
-  return { method: route.method, path, isFollowed, idleMs: idle, signal, ...bodyOf(body, isBytes, headers) };
-}
-
-function bodyOf(
-  body: unknown,
-  isBytes: boolean,
-  headers: Readonly<Record<string, string>>,
-): Pick<Outgoing, 'body' | 'headers'> {
-  if (body === undefined) return { body: null, headers };
-  if (!isBytes) return { body: new TextEncoder().encode(JSON.stringify(body)), headers };
-  if (body instanceof Uint8Array) return { body, headers };
-  const { sizeBytes, open } = body as SentStream;
-  return { body: open(), headers: { ...headers, 'content-length': String(sizeBytes) } };
-}
-
-export function pathOf(template: string, params: Readonly<Record<string, string>>): string {
-  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
-}
-
-export function queryOf(query: Readonly<Record<string, unknown>>): string {
-  const given = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) if (value !== undefined) given.append(key, String(value));
-  const text = given.toString();
-  return text === '' ? '' : `?${text}`;
-}
-
-function drawKey({ chance }: Pick<Host, 'chance'>): string {
-  return Buffer.from(chance.bytes(16)).toString('hex');
-}

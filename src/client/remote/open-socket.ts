@@ -2,7 +2,8 @@ import { Agent } from 'node:https';
 import { WebSocket } from 'ws';
 import { type RouteName, routes } from '../../wire/http/routes.ts';
 import { readRefusal } from './answers.ts';
-import { type Http, pathOf, queryOf } from './http.ts';
+import type { Http } from './http.ts';
+import { pathOf, queryOf } from './outgoing.ts';
 import { PinnedAgent } from './pinned-agent.ts';
 import { readText } from './transport.ts';
 
@@ -19,7 +20,10 @@ export async function openSocket(
   {
     params,
     query,
-  }: { readonly params: Readonly<Record<string, string>>; readonly query: Readonly<Record<string, unknown>> },
+  }: {
+    readonly params: Readonly<Record<string, string>>;
+    readonly query: Readonly<Record<string, string | number | boolean>>;
+  },
 ): Promise<WebSocket> {
   const { url, fingerprint, token } = http.address;
   const agent = fingerprint === null ? new Agent() : new PinnedAgent(fingerprint, {});

@@ -2,7 +2,8 @@ import { createStreamReader, type StreamEvent } from '../../wire/http/event-stre
 import type { AnswerOf } from '../../wire/http/route.ts';
 import { type RouteName, type Routes, routes } from '../../wire/http/routes.ts';
 import { parseJson, readAnswer, readRefusal } from './answers.ts';
-import { askPatiently, type Http, type Request } from './http.ts';
+import { askPatiently, type Http } from './http.ts';
+import type { Request } from './outgoing.ts';
 import type { Incoming } from './transport.ts';
 
 /** The routes that answer with a stream of events. */

@@ -12,7 +12,8 @@ import type {
   Tokens,
   WhoView,
 } from '../api.ts';
-import { createHttp, type ServerAddress } from './http.ts';
+import { createHttp } from './http.ts';
+import type { ServerAddress } from './outgoing.ts';
 import { readStream } from './read-stream.ts';
 import { createRemoteHost, type Remote } from './remote.ts';
 import { createRemoteProjects, createRemoteTokens } from './remote-access.ts';

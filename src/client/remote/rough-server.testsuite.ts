@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { generate } from 'selfsigned';
-import type { HttpHost } from './http.ts';
+import type { HttpHost } from './outgoing.ts';
 
 /** One request as it came. */
 export interface Seen {

@@ -3,7 +3,7 @@ import { Agent } from 'node:https';
 import { longestFrameBytes } from '../../../wire/agent-protocol.ts';
 import { routes } from '../../../wire/http/routes.ts';
 import { readRefusal } from '../answers.ts';
-import type { ServerAddress } from '../http.ts';
+import type { ServerAddress } from '../outgoing.ts';
 import { networkFaultOf, placeOf } from '../network-fault.ts';
 import { PinnedAgent } from '../pinned-agent.ts';
 import type { Link, LinkListener } from './link.ts';
