@@ -130,11 +130,20 @@ const isDead = (agent: ChildProcess | null): boolean =>
 
 /** `<job>.<attempt>` of every process that is alive, read from the processes themselves. */
 function living(): readonly string[] {
-  return markedPids(root).map((pid) => {
-    const env = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+  return markedPids(root).flatMap((pid) => {
+    const env = environmentOf(pid);
     const value = (key: string): string => env.find((one) => one.startsWith(`${key}=`))?.slice(key.length + 1) ?? '';
-    return `${value('RUNYARD_JOB')}.${value('RUNYARD_ATTEMPT')}`;
+    return env.length === 0 ? [] : [`${value('RUNYARD_JOB')}.${value('RUNYARD_ATTEMPT')}`];
   });
+}
+
+/** Nothing of a process that ended between two looks. */
+function environmentOf(pid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
+  } catch {
+    return [];
+  }
 }
 
 /** Each job that is alive has one process, of its current attempt; nothing else runs, and nothing else is taken. */
