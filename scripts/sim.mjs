@@ -28,7 +28,7 @@ async function simulate(words, { mutation = null, print = (line) => console.log(
 /** Returns the exit code: 0 only when each was found. `--within N` says in how many seeds. */
 async function findMutations(words) {
   const at = words.indexOf('--within');
-  const within = at < 0 ? 400 : Number(words[at + 1]);
+  const within = at < 0 ? 100 : Number(words[at + 1]);
   const names = words.filter((_, position) => at < 0 || (position !== at && position !== at + 1));
   const wanted = names.length === 0 ? mutations : mutations.filter(({ name }) => names.includes(name));
   if (wanted.length === 0) throw new Error(`no mutation is called ${names.join(', ')}`);
@@ -50,7 +50,7 @@ async function findMutation(mutation, within) {
   const io = { drain, print: (line) => said.push(line), elapsedMs: () => performance.now() };
   for (let seed = 1; seed <= within; seed += 1) {
     said.length = 0;
-    const words = ['--seeds', '1', '--from', String(seed), ...(mutation.services ? ['--services'] : [])];
+    const words = ['--seeds', '1', '--from', String(seed), ...(mutation.services ? ['--services'] : []), ...(mutation.served ? ['--served'] : [])];
     if ((await runSimulator(words, io)) !== 0) return { seed, said: shorten(said[0] ?? '') };
   }
   return null;

@@ -101,10 +101,15 @@ export class Agent {
     return !results.includes('unkillable');
   }
 
-  /** Ends all that runs here and follows no more orders: another agent, which cannot adopt it, speaks for the node. */
+  /**
+   * Ends all that runs here, orders or not, and follows no more of them: another agent, which cannot adopt it, speaks for
+   * the node. What its last orders took back may not be gone yet, and is waited for as well.
+   */
   async endAll(graceMs: number): Promise<void> {
-    const runners = [...this.#runners.values()];
-    for (const runner of runners) runner.close();
+    this.#unfollow();
+    for (const runner of this.#runners.values()) runner.close();
+    const kept = await this.#readInventory();
+    const runners = kept.map((key) => this.#runners.get(taskKeyText(key)) ?? this.#runnerFor(key));
     await Promise.all(runners.map((runner) => runner.fence(graceMs)));
   }
 
@@ -245,7 +250,12 @@ export class Agent {
   #fence(key: TaskKey): void {
     const name = taskKeyText(key);
     if (this.#leaving.has(name)) return;
-    this.#retire(this.#runners.get(name) ?? new TaskRunner(this.#context, key, () => {}));
+    this.#retire(this.#runners.get(name) ?? this.#runnerFor(key));
+  }
+
+  /** For an attempt that is only to end. */
+  #runnerFor(key: TaskKey): TaskRunner {
+    return new TaskRunner(this.#context, key, () => {});
   }
 
   /** What could not be killed keeps its devices until it is seen gone. */

@@ -76,7 +76,12 @@ export function logSeq(cluster: Pick<Cluster, 'store'>): number {
 }
 
 /** Whether a fault happens to what is done just now. */
-export function strikesNow({ rates, random }: Pick<Cluster, 'rates' | 'random'>, kind: ChanceKind): boolean {
+export function strikesNow(
+  { rates, random, history }: Pick<Cluster, 'rates' | 'random' | 'history'>,
+  kind: ChanceKind,
+): boolean {
   const chance = rates.chances[kind];
-  return chance > 0 && random.happens(chance);
+  const strikes = chance > 0 && random.happens(chance);
+  if (strikes) history.faults.add(kind);
+  return strikes;
 }

@@ -15,6 +15,10 @@ export interface History {
   readonly samples: StateSample[];
   /** Commands decided twice on one state. */
   readonly decisions: TwiceDecided[];
+  /** Names of nodes whose home was copied to another machine. */
+  readonly cloned: Set<string>;
+  /** Kinds of faults that have struck. */
+  readonly faults: Set<string>;
   /** Every refusal that a client or an agent got. */
   readonly refusals: Refusal[];
   /** What was said by those who had no right to. */
@@ -82,6 +86,8 @@ export function createHistory(truth: Truth): History {
     answers: [],
     samples: [],
     decisions: [],
+    cloned: new Set(),
+    faults: new Set(),
     refusals: [],
     rogues: [],
     bugs: [],

@@ -41,6 +41,7 @@ export function startLife(
     logSeq: () => logSeq(cluster),
     sharedDisk,
     lateNotices: cluster.rates.chances.lateNotice,
+    onLateNotice: () => void cluster.history.faults.add('lateNotice'),
     shimDies: () => strikesNow(cluster, 'shimDies'),
     stallMs: () => (strikesNow(cluster, 'stalls') ? random.between(1, 3000) : 0),
   });

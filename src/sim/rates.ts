@@ -41,6 +41,7 @@ export type StrikeKind = keyof typeof mostStrikes;
 export type ChanceKind = keyof typeof mostChances;
 
 export const strikeKinds = Object.keys(mostStrikes) as readonly StrikeKind[];
+export const chanceKinds = Object.keys(mostChances) as readonly ChanceKind[];
 
 export function drawRates(random: Random): Rates {
   return { strikes: draw(mostStrikes, random), chances: draw(mostChances, random) };

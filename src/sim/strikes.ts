@@ -48,6 +48,7 @@ function scheduleNext(targets: Targets, kind: StrikeKind): void {
   const waitMs = (-Math.log(1 - random.fraction()) / perMinute) * 60_000;
   world.schedule(waitMs, () => {
     if (targets.cluster.rates.strikes[kind] <= 0) return;
+    targets.cluster.history.faults.add(kind);
     strikes[kind](targets);
     scheduleNext(targets, kind);
   });

@@ -22,6 +22,7 @@ export interface VirtualHostOptions {
   readonly sharedDisk: Disk;
   /** How often a notice of a changed file comes as late as the contract allows, from 0 to 1. */
   readonly lateNotices: number;
+  readonly onLateNotice?: () => void;
   /** Whether a shim of it is killed before its next step. */
   readonly shimDies: () => boolean;
   /** How long the next step of a shim of it is held up, in milliseconds. */
@@ -31,6 +32,7 @@ export interface VirtualHostOptions {
 /** The outside, as one incarnation of a program sees it on its machine. */
 export function createVirtualHost(options: VirtualHostOptions): Host {
   const { incarnation, machine, random, truth, ownPid, logSeq, sharedDisk, lateNotices, shimDies, stallMs } = options;
+  const { onLateNotice = () => {} } = options;
   const latencyMs = (): number => random.between(0.02, 0.4);
   return {
     clock: {
@@ -44,7 +46,11 @@ export function createVirtualHost(options: VirtualHostOptions): Host {
       incarnation,
       diskOf: (path) => (path.startsWith('/shared/') ? sharedDisk : machine.disk),
       latencyMs: (kind) => latencyMs() * machine.slowness * (kind === 'sync' ? 10 : 1),
-      noticeMs: () => (random.happens(lateNotices) ? random.between(20, 100) : random.between(0.05, 1)),
+      noticeMs: () => {
+        if (!random.happens(lateNotices)) return random.between(0.05, 1);
+        onLateNotice();
+        return random.between(20, 100);
+      },
     }),
     processes: createVirtualProcesses({ incarnation, machine, truth, ownPid, logSeq, latencyMs, shimDies, stallMs }),
     network: createVirtualNetwork({ incarnation, machine, latencyMs }),

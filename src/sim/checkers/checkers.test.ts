@@ -362,6 +362,11 @@ describe('the checkers', () => {
     expect(broken(made)).not.toContain('X12');
   });
 
+  it('find work that is given to a silent node [X12]', () => {
+    const facts = [joined, submitted('a-1'), suspected('n'), placed('a-1')];
+    expect(check(history(facts), checkers).join()).toContain('is given no work');
+  });
+
   it('find what a server leaves undone, and what it says twice [I27] [I28]', () => {
     expect(broken(history(wholeLife, (made) => made.overdue.push('n is not lost')))).toContain('I27');
     expect(broken(leased([suspected('a'), suspected('a')], [40_000, 41_000]))).toContain('I28');

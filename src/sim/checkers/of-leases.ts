@@ -44,6 +44,20 @@ export const leaseCheckers: readonly Checker[] = [
     }),
   },
   {
+    id: 'X12',
+    says: 'a node that is silent, gone or drained is given no work',
+    open: (_history, report) => ({
+      beforeFact: (fact, state, { seq }) => {
+        if (fact.kind !== 'AttemptPlaced') return;
+        for (const { node: name } of fact.tasks) {
+          const node = state.nodes.get(name);
+          if (node?.presence.kind === 'up' && node.drain === null) continue;
+          report(`${fact.job}.${fact.index}.${fact.attempt} was placed on ${name} in fact ${seq}`);
+        }
+      },
+    }),
+  },
+  {
     id: 'I27',
     says: 'what is due at a server happens',
     open: ({ overdue }, report) => ({

@@ -44,16 +44,19 @@ export const truthCheckers: readonly Checker[] = [
   {
     id: 'I12',
     says: 'what must wait for its node never runs twice at once',
-    open: ({ truth }, report) => {
+    open: ({ truth, cloned }, report) => {
       const choices = new Map<string, OnNodeLoss>();
       return {
         beforeFact: (fact) => {
           if (fact.kind === 'JobSubmitted') choices.set(fact.job, fact.settings.onNodeLoss);
+          // A person has said that the next copy need not wait.
+          if (fact.kind === 'RetryRequested') choices.delete(fact.job);
         },
         finish: () => {
           const uses = truth.processes.flatMap((one) => {
             const key = parseTaskKey(one.attempt);
-            if (key === null || choices.get(key.job) !== 'wait') return [];
+            // A copy of a machine that was cut off cannot be told from that machine, rebooted.
+            if (key === null || choices.get(key.job) !== 'wait' || cloned.has(one.node)) return [];
             return [{ what: `${key.job}.${key.index}.${key.rank}`, one }];
           });
           for (const { what, one, other } of overlaps(uses)) {

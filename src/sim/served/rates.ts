@@ -36,6 +36,7 @@ export type ServedStrikeKind = keyof typeof mostStrikes;
 export type WireChanceKind = keyof typeof mostChances;
 
 export const servedStrikeKinds = Object.keys(mostStrikes) as readonly ServedStrikeKind[];
+export const wireChanceKinds = Object.keys(mostChances) as readonly WireChanceKind[];
 
 export function drawServedRates(random: Random): ServedRates {
   const draw = <Kind extends string>(most: Readonly<Record<Kind, number>>): Record<Kind, number> => {

@@ -86,7 +86,10 @@ function populate(
   if (serverMachine === undefined || desk === undefined) throw new Error('a served seed has at least two machines');
   const hearing = cluster.history.hearing ?? new Hearing();
   const server = new SimServer(cluster, serverMachine, hearing);
-  const network = new ServedNetwork(new Ways(serverMachine, random.fork(), served), server);
+  const network = new ServedNetwork(
+    new Ways(serverMachine, random.fork(), { rates: served, faults: cluster.history.faults }),
+    server,
+  );
   const nodes = others.slice(0, -2).map((machine, number) => {
     const name = `node${number}`;
     machine.disk.makeFolder(`/node/${name}`, 0o700);
@@ -131,4 +134,5 @@ function healAll(targets: Targets, { network, hearing }: ServedTargets): void {
   hearing.isCalm = true;
   network.ways.heal();
   heal(targets);
+  for (const { incarnation } of targets.cluster.lives) incarnation.spare();
 }

@@ -104,16 +104,16 @@ export class ServedNode implements NodeProgram {
     const instance = toHex(host.chance.bytes(8));
     this.#instance = instance;
     const over = new AbortController();
-    let agent: Agent | null = null;
+    let starting: Promise<Agent> | null = null;
     const channel = new NetworkChannel({
       host,
       connect: (listener) => this.#network.connect(life, { node: name, keyHash }, listener),
       place: `${host.clock.bootId()} ${this.machine.name}`,
       onStream: () => null,
-      onDismissed: (dismissal) => void this.#dismissed(life, agent, dismissal).catch(fail),
+      onDismissed: (dismissal) => void this.#dismissed(life, starting, dismissal).catch(fail),
       onTrouble: (trouble) => this.#cluster.world.note(name, trouble ?? 'has its server again'),
     });
-    agent = await Agent.start({
+    starting = Agent.start({
       host,
       channel,
       store: createPatientStore(await this.#store(life), host.timers, over.signal),
@@ -126,7 +126,7 @@ export class ServedNode implements NodeProgram {
       environment: { PATH: '/bin' },
       onFault: fail,
     });
-    const started = agent;
+    const started = await starting;
     this.#close = async () => {
       await started.close({ leave: true });
       over.abort();
@@ -171,12 +171,23 @@ export class ServedNode implements NodeProgram {
     };
   }
 
+  /** Nobody looks after this machine any more: whatever is left of the node runs as a second copy of what runs elsewhere. */
+  #retire(): void {
+    this.#isRetired = true;
+    const { world, history } = this.#cluster;
+    const own = `/node/${this.name}/attempts/`;
+    for (const { role, pid, logsIn, unkillableUntilMs } of this.machine.table.processes()) {
+      if (logsIn?.startsWith(own) !== true || unkillableUntilMs > world.nowMs) continue;
+      history.overdue.push(`${this.name} was dismissed and left the ${role} ${pid} in ${logsIn}`);
+    }
+  }
+
   /** As the real agent's program does (start-remote-node.ts): what another agent cannot adopt ends with this one. */
-  async #dismissed(life: Life, agent: Agent | null, { refusal, elsewhere }: Dismissal): Promise<void> {
+  async #dismissed(life: Life, starting: Promise<Agent> | null, { refusal, elsewhere }: Dismissal): Promise<void> {
     this.#cluster.world.note(this.name, `is dismissed${elsewhere ? ' for another machine' : ''}: ${refusal.code}`);
     if (elsewhere) {
-      await agent?.endAll(0);
-      this.#isRetired = true;
+      await (await starting)?.endAll(0);
+      if (life.incarnation.alive) this.#retire();
     }
     this.#end(life, 'ends');
   }

@@ -33,6 +33,7 @@ function scheduleNext(targets: ServedTargets, kind: ServedStrikeKind): void {
   if (perMinute <= 0) return;
   world.schedule((-Math.log(1 - random.fraction()) / perMinute) * 60_000, () => {
     if (ways.rates.strikes[kind] <= 0) return;
+    targets.cluster.history.faults.add(kind);
     strikes[kind](targets);
     scheduleNext(targets, kind);
   });
@@ -107,6 +108,7 @@ function cloneSome({ cluster, network, nodes, spares }: ServedTargets): void {
   const clone = new ServedNode(cluster, network, { name, machine, capacity });
   nodes.push(clone);
   cluster.truth.troubled.add(name);
+  cluster.history.cloned.add(name);
   clone.start();
 }
 

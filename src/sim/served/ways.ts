@@ -22,10 +22,13 @@ export class Ways {
   rates: ServedRates;
   readonly #random: Random;
   readonly #server: Machine;
+  /** Kinds that have struck. */
+  readonly #faults: Set<string>;
   #isHealed = false;
   readonly #paths = new Map<string, Path>();
 
-  constructor(server: Machine, random: Random, rates: ServedRates) {
+  constructor(server: Machine, random: Random, { rates, faults }: { rates: ServedRates; faults: Set<string> }) {
+    this.#faults = faults;
     this.#server = server;
     this.#random = random;
     this.rates = rates;
@@ -50,7 +53,9 @@ export class Ways {
 
   happens(kind: WireChanceKind): boolean {
     const chance = this.rates.chances[kind];
-    return chance > 0 && this.#random.happens(chance);
+    const strikes = chance > 0 && this.#random.happens(chance);
+    if (strikes) this.#faults.add(kind);
+    return strikes;
   }
 
   /** How long the next thing takes, in milliseconds. */

@@ -103,12 +103,16 @@ async function serve(joining: Joining, address: ServerAddress): Promise<RunningN
   const parts = await openParts(joining, address);
   const { store, logs, sealing, environment, failure } = parts;
   let agent: Agent | null = null;
+  let starting: Promise<Agent> | null = null;
   const channel = new NetworkChannel({
     host,
     connect: (listener) => connectAgent(address, listener),
     place: await placeOf(host, directory),
     onStream: serveStreams({ host, directory, node: name, store, environment, sealing, agent: () => agent }),
-    onDismissed: (dismissal) => void dismiss(agent, dismissal).then((error) => failure.fail(error)),
+    onDismissed: (dismissal) =>
+      void dismiss(starting, dismissal)
+        .catch((error: unknown) => error)
+        .then((error) => failure.fail(error)),
     onTrouble: (trouble) =>
       options.onNote?.(trouble === null ? `${address.url} is there again` : `${trouble}; trying again`),
   });
@@ -122,7 +126,8 @@ async function serve(joining: Joining, address: ServerAddress): Promise<RunningN
     const advertise = options.node.advertise ?? (await addressTowards(address.url));
     const own = { node: name, instance, capacity, advertise, version, directory, environment };
     const onFault = (error: unknown): void => failure.fail(error);
-    agent = await Agent.start({ host, channel, store, sealing, logs, onFault, ...own });
+    starting = Agent.start({ host, channel, store, sealing, logs, onFault, ...own });
+    agent = await starting;
   } catch (error) {
     letGo();
     throw error;
@@ -193,8 +198,9 @@ async function openParts({ host, seat, options }: Joining, address: ServerAddres
 }
 
 /** Where another agent that cannot adopt them speaks for the node, this one's tasks end with it (reliability.md, Rejoin). */
-async function dismiss(agent: Agent | null, { refusal, elsewhere }: Dismissal): Promise<Error> {
-  if (elsewhere) await agent?.endAll(0);
+async function dismiss(starting: Promise<Agent> | null, { refusal, elsewhere }: Dismissal): Promise<Error> {
+  // It may come while the agent is about to begin.
+  if (elsewhere) await (await starting)?.endAll(0);
   return new RefusalError(refusal);
 }
 
