@@ -32,7 +32,7 @@ export const serviceCheckers: readonly Checker[] = [
         const service = state.services.get(fact.service.name);
         if (service === undefined) return report(`${fact.job} was started for a service that is not there`);
         const most = wantedReplicas(service) + rolloutOf(service).maxSurge;
-        const count = service.replicas.size + 1;
+        const count = [...service.replicas.values()].filter((one) => !isLeftBehind(service, one)).length + 1;
         if (count > most) report(`${fact.job} makes ${count}, of at most ${most}`);
       },
     }),
@@ -113,6 +113,11 @@ export const serviceCheckers: readonly Checker[] = [
 
 /** The log's time may jump, and nobody looks at it while no agent runs; but not so often as this. */
 const mostOverdueBatches = 20;
+
+/** It ended with its lost node, which may come back with a copy of it: whoever does not say `wait` accepts that. */
+function isLeftBehind({ revisions }: Service, { ended, away, dismissed, revision }: Replica): boolean {
+  return ended && away && (dismissed || revisions.get(revision)?.settings.onNodeLoss !== 'wait');
+}
 
 /** A replica that its service tells to stop, while the service is wanted. */
 function dismissed(fact: Fact, state: State): { readonly service: Service; readonly replica: Replica } | null {

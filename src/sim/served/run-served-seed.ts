@@ -1,7 +1,8 @@
+import type { ControlPlane } from '../../control/control-plane.ts';
+import { createMemoryStore } from '../../log/memory.ts';
 import { type Cluster, createMachine, keepFlushing, logSeq } from '../cluster.ts';
 import { Disk } from '../disk.ts';
 import { createHistory } from '../history.ts';
-import { createMemoryStore } from '../../log/memory.ts';
 import { createRandom, type Random } from '../random.ts';
 import { drawRates, type Rates, scaleRates } from '../rates.ts';
 import { heal, isReady, judge, rest, type SeedResult, standsStill } from '../run-seed.ts';
@@ -50,7 +51,9 @@ export async function runServedSeed(seed: number, { drain, services = false }: S
   if (services) await strikeServices(targets, forMs, times.reportMs);
   else await world.run(forMs, looking);
   healAll(targets, servedTargets);
-  if (services) await settleServices(targets, (plane) => isReady(targets, work.intents, plane), times);
+  const isSettled = (plane: ControlPlane): boolean =>
+    isConnected(servedTargets) && isReady(targets, work.intents, plane);
+  if (services) await settleServices(targets, isSettled, times);
   const isAtRest = (): boolean => watch.look() || (isConnected(servedTargets) && standsStill(targets, work.intents));
   await world.run(healWithinMs, everySecond(world, isAtRest));
   const { nodes } = servedTargets;
