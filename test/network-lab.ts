@@ -31,6 +31,11 @@ export interface LabHost {
   readonly folder: string;
   yard(args: readonly string[], options?: HostOptions): Promise<Finished>;
   start(args: readonly string[], options?: HostOptions): Running;
+  /**
+   * A way to a port of another host on which every byte takes so long, in both directions: an address on this host's
+   * own loopback. Packets cannot be delayed by every kernel; what goes through a relay can.
+   */
+  slowWayTo(other: LabHost, port: number, delayMs: number): Promise<string>;
   /** Any program, in the host's network. */
   program(command: readonly string[], options?: HostOptions): Running;
 }
@@ -130,7 +135,20 @@ function makeHost(options: { name: string; number: number; prefix: string; bridg
   const start: LabHost['start'] = (args, more) => program([process.execPath, yardPath, ...args], more);
   return {
     namespace,
-    lab: { name, address, home, folder, program, start, yard: (args, more) => start(args, more).finished },
+    lab: {
+      name,
+      address,
+      home,
+      folder,
+      program,
+      start,
+      yard: (args, more) => start(args, more).finished,
+      async slowWayTo(other, port, delayMs) {
+        const relay = program([process.execPath, '-e', relayProgram, other.address, String(port), String(delayMs)]);
+        await relay.printed(/^\d+$/m);
+        return `127.0.0.1:${relay.stdout().trim()}`;
+      },
+    },
     async end() {
       for (const running of started) kill(running.child);
       await Promise.all([...started].map((running) => running.finished));
@@ -139,6 +157,21 @@ function makeHost(options: { name: string; number: number; prefix: string; bridg
     },
   };
 }
+
+/** Passes bytes on after a while, and the end of a connection after the bytes before it. */
+const relayProgram = `
+const net = require('net');
+const [host, port, delayMs] = process.argv.slice(1);
+const later = (work) => setTimeout(work, Number(delayMs));
+const server = net.createServer({ allowHalfOpen: true }, (near) => {
+  const far = net.connect({ host, port: Number(port), allowHalfOpen: true });
+  for (const [from, to] of [[near, far], [far, near]]) {
+    from.on('data', (bytes) => later(() => to.write(bytes)));
+    from.on('end', () => later(() => to.end()));
+    from.on('error', () => to.destroy());
+  }
+});
+server.listen(0, '127.0.0.1', () => console.log(server.address().port));`;
 
 function connect(link: { namespace: string; bridge: string; number: number; address: string }): void {
   const { namespace, bridge, number, address } = link;
