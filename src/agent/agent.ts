@@ -1,45 +1,24 @@
-import type { BlobStore } from '../blobs/blob-store.ts';
 import type { TaskEvent } from '../core/job/facts.ts';
 import { parseTaskKey, type TaskKey, taskKeyText } from '../core/job/job.ts';
 import type { Capacity } from '../core/node/node.ts';
 import type { Order } from '../core/node/orders.ts';
 import { sleep } from '../host/clock.ts';
-import type { Host } from '../host/host.ts';
 import { endedDirectory } from './attempt.ts';
 import type { AgentChannel, Hello, OrderChange, OrderNews } from './channel.ts';
-import { createDiskGuard } from './disk-guard.ts';
-import { createExitWatch } from './exit-watch.ts';
-import type { LogSink } from './log-sink.ts';
-import { createPorts } from './ports.ts';
+import { createNodeContext, type NodeOptions } from './node-context.ts';
 import { Reporter } from './reporter.ts';
 import { retireAttempt } from './retire.ts';
-import { nodeSecretNames, nodeSecretsDirectory, watchNodeSecrets } from './secrets/node-secrets.ts';
-import type { Sealing } from './secrets/sealing.ts';
+import { nodeSecretNames, watchNodeSecrets } from './secrets/node-secrets.ts';
 import { shareSecrets } from './secrets/share-secrets.ts';
-import { openSecretFiles } from './secrets/secret-files.ts';
-import { createSetupShelf } from './setup-shelf.ts';
-import { openStartJournal } from './start-journal.ts';
 import type { NodeContext } from './task-context.ts';
-import { pickBase } from './task-environment.ts';
 import { TaskRunner } from './task-runner.ts';
 
-export interface AgentOptions {
-  readonly host: Host;
+export interface AgentOptions extends NodeOptions {
   readonly channel: AgentChannel;
-  readonly store: BlobStore;
-  /** The node's own directory; nobody else writes there. */
-  readonly directory: string;
-  readonly node: string;
   /** Random, fresh for each agent. */
   readonly instance: string;
   readonly capacity: Capacity;
-  readonly advertise: string;
   readonly version: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Opens what is sealed to the node; without it the node is given no work that names secrets. */
-  readonly sealing?: Sealing;
-  /** Where logs are brought; left out where they are read from this disk. */
-  readonly logs?: LogSink;
   /** Told of the fault or bug that ends the agent. Processes run on; the next agent adopts them. */
   readonly onFault: (error: unknown) => void;
 }
@@ -71,7 +50,7 @@ export class Agent {
 
   /** Joins, adopts what an earlier agent left, and follows orders from then on. */
   static async start(options: AgentOptions): Promise<Agent> {
-    const agent = new Agent(options, await createContext(options));
+    const agent = new Agent(options, await createNodeContext(options));
     await options.channel.join(() => agent.#hello());
     await agent.#forgetStarts();
     agent.#watchSecrets();
@@ -186,7 +165,10 @@ export class Agent {
   }
 
   #follow(news: OrderNews): void {
-    if (news.kind === 'changes') return this.#apply(news.changes);
+    if (news.kind === 'changes') {
+      this.#apply(news.changes);
+      return;
+    }
     this.#apply(news.orders.map((order) => ({ key: order.key, order })));
     const named = new Set(news.orders.map(({ key }) => taskKeyText(key)));
     // What it runs and what lies on its disk, without an order that stands.
@@ -272,31 +254,4 @@ export class Agent {
       if (!this.#closed.signal.aborted) this.#options.onFault(error);
     });
   }
-}
-
-async function createContext(options: AgentOptions): Promise<NodeContext> {
-  const { host, store, directory, node, advertise } = options;
-  const environment = pickBase(options.environment);
-  for (const name of ['attempts', 'ended', 'setups']) {
-    await host.files.makeDirectory(`${directory}/${name}`, { mode: 0o700 });
-  }
-  if (options.sealing !== undefined) await host.files.makeDirectory(nodeSecretsDirectory(directory), { mode: 0o700 });
-  const bell = `${directory}/bell`;
-  return {
-    host,
-    store,
-    directory,
-    node,
-    advertise,
-    environment,
-    bell,
-    logs: options.logs ?? null,
-    sealing: options.sealing ?? null,
-    secretFiles: await openSecretFiles(host, directory),
-    exitWatch: await createExitWatch({ host, bell }),
-    ports: await createPorts(host),
-    diskGuard: await createDiskGuard(host, directory),
-    setupShelf: createSetupShelf(host, `${directory}/setups`),
-    startJournal: await openStartJournal(host, `${directory}/starts`),
-  };
 }

@@ -5,7 +5,7 @@ import { askProbe } from './ask-probe.ts';
 import type { Readiness, Supervision } from './journal.ts';
 import { listeningPorts } from './listening-ports.ts';
 import { waitForPort } from './port-watch.ts';
-import { runProbes } from './probe-runner.ts';
+import { type ProbeRunnerOptions, runProbes } from './probe-runner.ts';
 
 export interface RunWatchOptions {
   readonly context: TaskContext;
@@ -27,63 +27,21 @@ const listeningEveryMs = 10_000;
 
 /** Follows the health of one run from its start (or its adoption) until the function that it returns is called. */
 export function watchRun(options: RunWatchOptions): () => void {
-  const { context, probes, port, env, state, change, onDead, onFault } = options;
-  const { host, attempt, advertise, tell } = context;
+  const { context, probes, port, state, change, onFault } = options;
+  const { host, advertise, tell } = context;
   const closed = new AbortController();
   const startedMs = state().startedMs ?? host.clock.bootMs();
 
   const tellEndpoint = (): void => {
     if (port !== null) tell({ kind: 'EndpointOpened', endpoint: `${advertise}:${port}` });
   };
-  let isDead = false;
-  const repeat = repeatOnce(state().told, tell);
-  const onHealth = (health: Health): void => {
-    const { health: last, readySinceMs, told } = state();
-    const nowMs = host.clock.bootMs();
-    const news = newsOf(health, told, nowMs - startedMs);
-    const isVerdict = health.ready !== last.ready || health.started !== last.started || health.dead !== null;
-    change(
-      { health, readySinceMs: health.ready ? (readySinceMs ?? nowMs) : null, told: news ?? told },
-      isVerdict || news !== null,
-    );
-    // Whoever hears that it is ready must know where: a rollout ends an old replica on that word.
-    if (news?.ready === true && !state().isOpen && asksPort(probes)) {
-      change({ isOpen: true }, true);
-      tellEndpoint();
-    }
-    if (news !== null) tell({ kind: 'ReadinessChanged', ...news });
-    repeat(health, news !== null);
-    if (health.dead !== null && !isDead) {
-      isDead = true;
-      onDead();
-    }
-  };
-
-  const listening = rarely(
-    () => host.clock.bootMs(),
-    () => listeningPorts(host, { mark: attempt.mark, directory: attempt.directory, leader: null }),
-  );
-  let secrets: ReturnType<typeof secretsOfStart> | null = null;
-  const subject = {
-    host,
-    port,
-    env,
-    secrets: () => (secrets ??= secretsOfStart(context)),
-    workdir: attempt.workdir,
-    mark: attempt.mark,
-    signal: closed.signal,
-  };
+  const onHealth = followHealth(options, { startedMs, tellEndpoint });
   const runner = runProbes({
     host,
     probes,
     health: adoptHealth(state().health),
     startedMs,
-    ask: (kind, probe, isLast) => {
-      const { isOpen, told } = state();
-      const mayBeTold = told === null && host.clock.bootMs() - startedMs >= firstReasonMs;
-      const mayLook = !isOpen && (mayBeTold || (isLast && kind !== 'readiness'));
-      return askProbe({ ...subject, listening: mayLook ? listening : nowhere }, kind, probe);
-    },
+    ask: askWith(options, { startedMs, signal: closed.signal }),
     onHealth,
     onFault,
   });
@@ -105,9 +63,71 @@ export function watchRun(options: RunWatchOptions): () => void {
   };
 }
 
+interface RunHooks {
+  readonly startedMs: number;
+  readonly tellEndpoint: () => void;
+}
+
+/** Notes each health of the run, and tells of it what is news. */
+function followHealth(options: RunWatchOptions, { startedMs, tellEndpoint }: RunHooks): (health: Health) => void {
+  const { context, probes, state, change, onDead } = options;
+  const { host, tell } = context;
+  let isDead = false;
+  const repeat = repeatOnce(state().told, tell);
+  return (health) => {
+    const { health: last, readySinceMs, told } = state();
+    const nowMs = host.clock.bootMs();
+    const news = newsOf(health, told, nowMs - startedMs);
+    const isVerdict = health.ready !== last.ready || health.started !== last.started || health.dead !== null;
+    change(
+      { health, readySinceMs: health.ready ? (readySinceMs ?? nowMs) : null, told: news ?? told },
+      isVerdict || news !== null,
+    );
+    // Whoever hears that it is ready must know where: a rollout ends an old replica on that word.
+    if (news?.ready === true && !state().isOpen && asksPort(probes)) {
+      change({ isOpen: true }, true);
+      tellEndpoint();
+    }
+    if (news !== null) tell({ kind: 'ReadinessChanged', ...news });
+    repeat(health, news !== null);
+    if (health.dead !== null && !isDead) {
+      isDead = true;
+      onDead();
+    }
+  };
+}
+
 /** Whether being ready proves that the port accepts connections. */
 function asksPort({ startup, readiness }: Probes): boolean {
   return [startup, readiness].some((probe) => probe !== null && probe.ask.kind !== 'command');
+}
+
+/** Asks the run's probes; a wrong answer says where the run listens instead, where that may be news. */
+function askWith(
+  { context, port, env, state }: RunWatchOptions,
+  { startedMs, signal }: { readonly startedMs: number; readonly signal: AbortSignal },
+): ProbeRunnerOptions['ask'] {
+  const { host, attempt } = context;
+  const listening = rarely(
+    () => host.clock.bootMs(),
+    () => listeningPorts(host, { mark: attempt.mark, directory: attempt.directory, leader: null }),
+  );
+  let secrets: ReturnType<typeof secretsOfStart> | null = null;
+  const subject = {
+    host,
+    port,
+    env,
+    secrets: () => (secrets ??= secretsOfStart(context)),
+    workdir: attempt.workdir,
+    mark: attempt.mark,
+    signal,
+  };
+  return (kind, probe, isLast) => {
+    const { isOpen, told } = state();
+    const mayBeTold = told === null && host.clock.bootMs() - startedMs >= firstReasonMs;
+    const mayLook = !isOpen && (mayBeTold || (isLast && kind !== 'readiness'));
+    return askProbe({ ...subject, listening: mayLook ? listening : nowhere }, kind, probe);
+  };
 }
 
 /**
