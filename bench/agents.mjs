@@ -96,7 +96,7 @@ async function connectLight(bench, server, name) {
       if (message.kind === 'heard') light.heard += 1;
       if (message.kind === 'refused') reject(new Error(message.message));
     });
-    socket.once('close', (_code, reason) => reject(new Error(`closed: ${reason}`)));
+    socket.once('close', (_code, reason) => reject(new Error(`closed: ${reason.toString()}`)));
   });
   socket.send(JSON.stringify(helloOf(name)));
   const { heartbeatMs } = await welcomed;

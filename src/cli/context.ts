@@ -17,7 +17,7 @@ export interface Context {
   /** How this program is started again, for a daemon: `[node, yard.js]`. */
   readonly self: readonly [string, string];
   /** The server that this command is about; null for the control plane of the home. Throws where that is not clear. */
-  server(): ServerAddress | null;
+  readonly server: () => ServerAddress | null;
   /** Opened at the first call, closed by the caller of the command. */
   client(): Promise<RunyardClient>;
   readStdin(): Promise<string>;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { refuse } from '../core/refusal.ts';
 import { settingKeys } from '../core/profile/settings.ts';
+import { refuse } from '../core/refusal.ts';
 import { nameOfCommand } from './command-document.ts';
 import { jobFileJsonSchema, profileFileJsonSchema, serviceFileJsonSchema } from './json-schema.ts';
 import { parseJobDocument } from './parse-document.ts';

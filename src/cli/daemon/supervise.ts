@@ -1,6 +1,6 @@
 import type { RestartPolicy } from '../../core/supervision/policy.ts';
-import { notAgain } from '../exit-code.ts';
 import { decideRestart, freshHistory } from '../../core/supervision/restart.ts';
+import { notAgain } from '../exit-code.ts';
 
 /** How one run of a daemon ended. */
 export interface DaemonEnd {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parseDurationMs } from '../../core/units.ts';
-import { type ReadOther, type SimulationFile, parseSimulationFile } from '../../simulate/file/simulation-file.ts';
+import { parseSimulationFile, type ReadOther, type SimulationFile } from '../../simulate/file/simulation-file.ts';
 import { presentCluster } from '../../simulate/history/present-cluster.ts';
 import type { NodeGroup, Plan } from '../../simulate/plan.ts';
 import { parseMoment } from '../../wire/simulation-table.ts';

@@ -1,5 +1,5 @@
-import { guardKey } from '../../wire/document-guard.ts';
 import { DocumentError, documentError } from '../../wire/document-error.ts';
+import { guardKey } from '../../wire/document-guard.ts';
 import { writeExcerpt } from '../../wire/locate.ts';
 
 /** One line of a trace by the names of its columns. */

@@ -1,6 +1,6 @@
 import type { Allocation } from '../../core/job/facts.ts';
-import type { VirtualNode } from '../world/cluster.ts';
 import type { NodeGroup } from '../plan.ts';
+import type { VirtualNode } from '../world/cluster.ts';
 import { Quantiles } from './quantiles.ts';
 import { type Series, Timeline } from './timeline.ts';
 

@@ -1,7 +1,7 @@
 import type { Job } from '../../core/job/job.ts';
-import type { Settings } from '../../core/profile/settings.ts';
 import { whyWaiting } from '../../core/placement/waiting.ts';
-import type { WaitReason, Waiting } from '../../core/reason.ts';
+import type { Settings } from '../../core/profile/settings.ts';
+import type { Waiting, WaitReason } from '../../core/reason.ts';
 import type { State } from '../../core/state.ts';
 
 const mostSentences = 64;

@@ -9,8 +9,8 @@ import { Draws } from '../draw.ts';
 import { EventHeap } from '../event-heap.ts';
 import type { Plan } from '../plan.ts';
 import { Cluster } from './cluster.ts';
-import { NodeLife } from './node-life.ts';
 import type { Awaited, Event, Watcher } from './events.ts';
+import { NodeLife } from './node-life.ts';
 import { WorkLife } from './work-life.ts';
 
 /** Commands that one commit of the control plane takes at most, in production and here. */

@@ -1,7 +1,7 @@
 import type { Command, SubmitJob } from '../../core/command.ts';
 import type { Fact } from '../../core/fact.ts';
-import type { JobSpec } from '../../core/job/spec.ts';
 import type { TaskEvent } from '../../core/job/facts.ts';
+import type { JobSpec } from '../../core/job/spec.ts';
 import type { SettingsLayer } from '../../core/profile/settings.ts';
 import type { Work } from '../plan.ts';
 import { type Arrival, streamsOf } from './arrivals.ts';

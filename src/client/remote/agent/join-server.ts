@@ -2,9 +2,9 @@ import { drawNodeKey, hashSecret } from '../../../control/tokens.ts';
 import { refuse } from '../../../core/refusal.ts';
 import type { Host } from '../../../host/host.ts';
 import { RefusalError } from '../../refusal-error.ts';
+import type { Fingerprint } from '../fingerprint.ts';
 import { createHttp } from '../http.ts';
 import type { ServerAddress } from '../outgoing.ts';
-import type { Fingerprint } from '../fingerprint.ts';
 import { readServerUrl, readToken } from '../server-url.ts';
 import { type JoinedServer, readJoinedServer, readNodeKey, writeJoinedServer, writeNodeKey } from './node-record.ts';
 
