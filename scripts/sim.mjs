@@ -1,8 +1,10 @@
 // Runs the simulator: many seeds, or one of them again with its trace; or deliberate faults, each of which it must find.
 //
 //   npm run sim -- --seeds 1000        npm run sim -- --minutes 10        npm run sim -- --seed 42
+//   npm run sim -- --served --seeds 100                  npm run sim -- --served --shrink 42
 //   npm run sim -- --mutations         npm run sim -- --mutations "no backoff"
 
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -22,7 +24,16 @@ async function simulate(words, { mutation = null, print = (line) => console.log(
     drain: () => new Promise((resolve) => process.nextTick(resolve)),
     print,
     elapsedMs: () => performance.now(),
+    commit: commit(),
   });
+}
+
+/** The commit that is checked out, with a mark when files differ from it. */
+function commit() {
+  const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout?.trim() ?? '';
+  const name = git('rev-parse', '--short', 'HEAD');
+  if (name === '') return 'no commit';
+  return git('status', '--porcelain', '--untracked-files=no', 'src') === '' ? name : `${name}, changed`;
 }
 
 /** Returns the exit code: 0 only when each was found. `--within N` says in how many seeds. */
@@ -47,10 +58,17 @@ async function findMutation(mutation, within) {
   const said = [];
   const { runSimulator } = await loadSimulator(mutation);
   const drain = () => new Promise((resolve) => process.nextTick(resolve));
-  const io = { drain, print: (line) => said.push(line), elapsedMs: () => performance.now() };
+  const io = { drain, print: (line) => said.push(line), elapsedMs: () => performance.now(), commit: 'none' };
   for (let seed = 1; seed <= within; seed += 1) {
     said.length = 0;
-    const words = ['--seeds', '1', '--from', String(seed), ...(mutation.services ? ['--services'] : []), ...(mutation.served ? ['--served'] : [])];
+    const words = [
+      '--seeds',
+      '1',
+      '--from',
+      String(seed),
+      ...(mutation.services ? ['--services'] : []),
+      ...(mutation.served ? ['--served'] : []),
+    ];
     if ((await runSimulator(words, io)) !== 0) return { seed, said: shorten(said[0] ?? '') };
   }
   return null;

@@ -14,6 +14,8 @@ export interface Cluster {
   readonly random: Random;
   /** Faults of this moment; none once the world has been healed. */
   rates: Rates;
+  /** No more sudden faults than so many. */
+  readonly mostStrikes: number;
   readonly machines: readonly Machine[];
   readonly sharedDisk: Disk;
   readonly store: MemoryStore;
@@ -25,8 +27,8 @@ export interface Cluster {
 
 export const blobDirectory = '/shared/home/blobs';
 
-export function createCluster(options: { world: World; random: Random; rates: Rates }): Cluster {
-  const { world, random, rates } = options;
+export function createCluster(options: { world: World; random: Random; rates: Rates; mostStrikes: number }): Cluster {
+  const { world, random, rates, mostStrikes } = options;
   const count = random.happens(0.7) ? 1 : 2 + random.below(2);
   const machines = Array.from({ length: count }, (_, number) => createMachine(world, random, number));
   const store = createMemoryStore();
@@ -38,6 +40,7 @@ export function createCluster(options: { world: World; random: Random; rates: Ra
     world,
     random,
     rates,
+    mostStrikes,
     machines,
     sharedDisk,
     store,
@@ -84,4 +87,12 @@ export function strikesNow(
   const strikes = chance > 0 && random.happens(chance);
   if (strikes) history.faults.add(kind);
   return strikes;
+}
+
+/** Notes that a sudden fault is about to strike; false when it is one too many. */
+export function mayStrike({ history, mostStrikes, world }: Cluster, kind: string): boolean {
+  if (history.struck.length >= mostStrikes) return false;
+  history.struck.push({ atMs: world.nowMs, kind });
+  history.faults.add(kind);
+  return true;
 }

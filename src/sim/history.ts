@@ -17,6 +17,8 @@ export interface History {
   readonly decisions: TwiceDecided[];
   /** Names of nodes whose home was copied to another machine. */
   readonly cloned: Set<string>;
+  /** Every sudden fault, when it struck. */
+  readonly struck: { readonly atMs: number; readonly kind: string }[];
   /** Kinds of faults that have struck. */
   readonly faults: Set<string>;
   /** Every refusal that a client or an agent got. */
@@ -87,6 +89,7 @@ export function createHistory(truth: Truth): History {
     samples: [],
     decisions: [],
     cloned: new Set(),
+    struck: [],
     faults: new Set(),
     refusals: [],
     rogues: [],

@@ -1,5 +1,9 @@
+import { everyRow, whyNeverSeen } from './coverage.ts';
+import { readOptions, type SimOptions, usage } from './options.ts';
 import { runSeed, type SeedResult } from './run-seed.ts';
 import { runServedSeed } from './served/run-served-seed.ts';
+import { shrink } from './shrink.ts';
+import { type Trim, trimWords } from './trim.ts';
 import type { Drain } from './world.ts';
 
 /** What the simulator's command line needs of the program that runs it. */
@@ -8,15 +12,16 @@ export interface SimIo {
   readonly print: (line: string) => void;
   /** Real milliseconds since some moment, for the figures. */
   readonly elapsedMs: () => number;
+  /** What is simulated, as the repository names it. */
+  readonly commit: string;
 }
 
-const usage =
-  'usage: npm run sim -- [--seed N | --seeds N | --minutes M] [--from N] [--served] [--services] [--trace] [--log]';
-
 /**
- * `--seed N` runs one seed twice, compares, and prints its trace when it fails or with `--trace`; \`--log\` adds the facts.
- * With `--services` people also meddle with services, which makes every seed another one.
- * `--seeds N` (1000 unless told otherwise) and `--minutes M` run many, from `--from N` on. Returns the exit code.
+ * `--seed N` runs one seed twice, compares, and prints its trace when it fails or with `--trace`; `--log` adds the facts.
+ * `--shrink N` leaves out of a failing seed what it does not need. `--seeds N` (1000 unless told otherwise) and
+ * `--minutes M` run many, from `--from N` on; `--coverage` then says what they brought about. With `--services` people
+ * also meddle with services, and with `--served` nodes reach a server over a network: each makes every seed another one.
+ * Returns the exit code.
  */
 export async function runSimulator(words: readonly string[], io: SimIo): Promise<number> {
   const options = readOptions(words);
@@ -24,52 +29,15 @@ export async function runSimulator(words: readonly string[], io: SimIo): Promise
     io.print(usage);
     return 2;
   }
+  if (options.shrink !== null) return runShrinking(options.shrink, options, io);
   return options.seed === null ? runMany(options, io) : runOne(options.seed, options, io);
 }
 
-interface Options {
-  readonly seed: number | null;
-  readonly seeds: number;
-  readonly minutes: number | null;
-  readonly from: number;
-  readonly served: boolean;
-  readonly services: boolean;
-  readonly trace: boolean;
-  readonly log: boolean;
-}
-
-function readOptions(words: readonly string[]): Options | null {
-  const given = new Map<string, number>();
-  for (let i = 0; i < words.length; i += 1) {
-    const name = words[i] ?? '';
-    if (['--trace', '--served', '--services', '--log'].includes(name)) {
-      given.set(name, 1);
-      continue;
-    }
-    const value = Number(words[i + 1]);
-    if (!['--seed', '--seeds', '--minutes', '--from'].includes(name) || !(value >= 0)) return null;
-    given.set(name, value);
-    i += 1;
-  }
-  const minutes = given.get('--minutes') ?? null;
-  return {
-    seed: given.get('--seed') ?? null,
-    seeds: given.get('--seeds') ?? (minutes === null ? 1000 : Infinity),
-    minutes,
-    from: given.get('--from') ?? 1,
-    served: given.has('--served'),
-    services: given.has('--services'),
-    log: given.has('--log'),
-    trace: given.has('--trace'),
-  };
-}
-
-async function runOne(seed: number, options: Options, io: SimIo): Promise<number> {
-  const { trace, log } = options;
+async function runOne(seed: number, options: SimOptions, io: SimIo): Promise<number> {
   const first = await runWith(seed, options, io);
   const second = await runWith(seed, options, io);
-  if (trace || first.violations.length > 0) for (const line of first.trace) io.print(line);
-  if (log) for (const line of first.log) io.print(line);
+  if (options.trace || first.violations.length > 0) for (const line of first.trace) io.print(line);
+  if (options.log) for (const line of first.log) io.print(line);
   report(first, options, io);
   io.print(
     `seed ${seed}: hash ${first.hash}, ${first.events} events in ${(first.virtualMs / 60_000).toFixed(1)} virtual minutes`,
@@ -78,22 +46,25 @@ async function runOne(seed: number, options: Options, io: SimIo): Promise<number
   return first.violations.length === 0 && first.hash === second.hash ? 0 : 1;
 }
 
-async function runMany(options: Options, io: SimIo): Promise<number> {
+async function runMany(options: SimOptions, io: SimIo): Promise<number> {
   const { seeds, minutes, from } = options;
   const startedMs = io.elapsedMs();
   const passed = (): number => io.elapsedMs() - startedMs;
   const totals = { seeds: 0, failed: 0, events: 0, virtualMs: 0 };
+  const rows = new Map<string, number>();
   while (totals.seeds < seeds && (minutes === null || passed() < minutes * 60_000)) {
     const result = await runWith(from + totals.seeds, options, io);
     totals.seeds += 1;
     totals.events += result.events;
     totals.virtualMs += result.virtualMs;
     if (result.violations.length > 0) totals.failed += 1;
+    for (const row of result.rows) rows.set(row, (rows.get(row) ?? 0) + 1);
     report(result, options, io);
     if (totals.seeds % progressEvery === 0 && totals.seeds < seeds) {
       io.print(`${totals.seeds} seeds, up to ${from + totals.seeds - 1}, ${totals.failed} failed`);
     }
   }
+  if (options.coverage) printCoverage(rows, io);
   const seconds = passed() / 1000;
   io.print(
     `${totals.seeds} seeds, ${totals.failed} failed: ${(totals.seeds / seconds).toFixed(1)} seeds/s, ` +
@@ -103,15 +74,53 @@ async function runMany(options: Options, io: SimIo): Promise<number> {
   return totals.failed === 0 ? 0 : 1;
 }
 
-function runWith(seed: number, { served, services }: Options, { drain }: SimIo): Promise<SeedResult> {
-  return served ? runServedSeed(seed, { drain, services }) : runSeed(seed, { drain, services });
-}
-
 const progressEvery = 100;
 
-/** What a failing seed broke, and the one command that shows it again. */
-function report({ seed, violations }: SeedResult, { served, services }: Options, io: SimIo): void {
+/** In how many seeds each row was seen; then those that were not, with why where that is known. */
+function printCoverage(seen: ReadonlyMap<string, number>, io: SimIo): void {
+  const all = everyRow();
+  for (const row of all) if (seen.has(row)) io.print(`${String(seen.get(row)).padStart(6)}  ${row}`);
+  for (const row of all) if (!seen.has(row)) io.print(` never  ${row}${because(row)}`);
+}
+
+function because(row: string): string {
+  const why = whyNeverSeen(row);
+  return why === null ? '' : ` (${why})`;
+}
+
+async function runShrinking(seed: number, options: SimOptions, io: SimIo): Promise<number> {
+  const shrunk = await shrink((trim) => runWith(seed, { ...options, trim }, io));
+  if (shrunk === null) {
+    io.print(`seed ${seed} does not fail`);
+    return 0;
+  }
+  const { id, trim, result, runs } = shrunk;
+  for (const line of result.schedule) io.print(line);
+  report(result, { ...options, trim }, io);
+  const minutes = (result.forMs / 60_000).toFixed(1);
+  io.print(
+    `seed ${seed} breaks ${id} with ${result.strikes} sudden faults, ${result.intents} submissions and ` +
+      `${minutes} virtual minutes of it; found in ${runs} runs`,
+  );
+  return 1;
+}
+
+function runWith(
+  seed: number,
+  { served, services, trim, coverage }: SimOptions,
+  { drain }: SimIo,
+): Promise<SeedResult> {
+  const options = { drain, services, trim, coverage };
+  return served ? runServedSeed(seed, options) : runSeed(seed, options);
+}
+
+/** What a failing seed broke, of what, and the one command that shows it again. */
+function report({ seed, violations }: SeedResult, options: SimOptions, io: SimIo): void {
   if (violations.length === 0) return;
   for (const violation of violations) io.print(`seed ${seed}: ${violation}`);
-  io.print(`seed ${seed}: npm run sim --${served ? ' --served' : ''}${services ? ' --services' : ''} --seed ${seed}`);
+  io.print(`seed ${seed} of ${io.commit}: npm run sim --${wordsOf(options)}${trimWords(options.trim)} --seed ${seed}`);
+}
+
+function wordsOf({ served, services }: SimOptions & { readonly trim: Trim }): string {
+  return `${served ? ' --served' : ''}${services ? ' --services' : ''}`;
 }

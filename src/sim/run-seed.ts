@@ -5,6 +5,7 @@ import { checkers } from './checkers/all.ts';
 import { check } from './checkers/checker.ts';
 import { unrest } from './checkers/of-the-rest.ts';
 import { type Cluster, createCluster, logSeq } from './cluster.ts';
+import { rowsOf } from './coverage.ts';
 import { createRandom, type Random } from './random.ts';
 import { drawRates, noRates, type Rates, scaleRates } from './rates.ts';
 import { settleServices, strikeServices } from './service-phases.ts';
@@ -12,6 +13,7 @@ import { drawServiceNames } from './service-workload.ts';
 import { SimClient } from './sim-client.ts';
 import { SimNode } from './sim-node.ts';
 import { startStrikes, type Targets } from './strikes.ts';
+import { nothingTrimmed, type Trim, trimRates } from './trim.ts';
 import { virtualHash } from './virtual-hash.ts';
 import { drawWorkload, type Intent } from './workload.ts';
 import { type Drain, everySecond, World } from './world.ts';
@@ -22,6 +24,10 @@ export interface SeedOptions {
   readonly rates?: Rates;
   /** People also meddle with services, which stay up; a seed is another one then. */
   readonly services?: boolean;
+  /** What is left out of it. */
+  readonly trim?: Trim;
+  /** Says which rows of which tables it brought about. */
+  readonly coverage?: boolean;
 }
 
 export interface SeedResult {
@@ -31,6 +37,16 @@ export interface SeedResult {
   readonly events: number;
   readonly virtualMs: number;
   readonly violations: readonly string[];
+  /** Kinds of faults that happened, and how many sudden ones. */
+  readonly faults: readonly string[];
+  readonly strikes: number;
+  /** The sudden ones, when each struck. */
+  readonly schedule: readonly string[];
+  /** How much was to be submitted, and how long everything went wrong, in virtual milliseconds. */
+  readonly intents: number;
+  readonly forMs: number;
+  /** What it brought about of all that seeds should (coverage.ts); empty unless asked for. */
+  readonly rows: ReadonlySet<string>;
   /** Facts by kind. */
   readonly counts: Readonly<Record<string, number>>;
   readonly trace: readonly string[];
@@ -48,19 +64,25 @@ export async function runSeed(seed: number, options: SeedOptions): Promise<SeedR
   const world = new World(random.fork(), options.drain);
   const hasServices = options.services === true;
   const drawn = options.rates ?? drawRates(random);
-  const rates = hasServices ? scaleRates(drawn, serviceFaults) : drawn;
-  const cluster = createCluster({ world, random: random.fork(), rates });
-  const intents = drawWorkload(random.fork()).slice(0, hasServices ? random.below(5) : undefined);
+  const { trim = nothingTrimmed } = options;
+  const rates = trimRates(hasServices ? scaleRates(drawn, serviceFaults) : drawn, trim);
+  const mostStrikes = trim.strikes ?? Infinity;
+  const cluster = createCluster({ world, random: random.fork(), rates, mostStrikes });
+  const intents = drawWorkload(random.fork())
+    .slice(0, hasServices ? random.below(5) : undefined)
+    .slice(0, trim.intents ?? undefined);
   const targets = populate(cluster, random, { intents, services: hasServices ? drawServiceNames(random.fork()) : [] });
   startStrikes(targets);
-  if (hasServices) await strikeServices(targets, random.between(40_000, 180_000));
-  else await world.run(random.between(20_000, 150_000));
+  const drawnMs = hasServices ? random.between(40_000, 180_000) : random.between(20_000, 150_000);
+  const forMs = Math.min(drawnMs, trim.forMs ?? Infinity);
+  if (hasServices) await strikeServices(targets, forMs);
+  else await world.run(forMs);
   heal(targets);
   if (hasServices) await settleServices(targets, (plane) => isReady(targets, intents, plane));
   const isAtRest = (): boolean => standsStill(targets, intents);
   await world.run(healWithinMs, everySecond(world, isAtRest));
   if (isAtRest()) await rest(targets);
-  return judge(seed, cluster);
+  return judge(cluster, { seed, intents: intents.length, forMs, coverage: options.coverage === true });
 }
 
 /** Where services are watched, faults are rarer: a rollout takes longer than a job, and shall have its chance. */
@@ -144,7 +166,11 @@ export async function rest({ cluster, nodes }: Pick<Targets, 'cluster' | 'nodes'
   history.rest = { startSeq, endSeq: logSeq(cluster) };
 }
 
-export function judge(seed: number, { world, store, random, history }: Cluster): SeedResult {
+/** Holds what happened against every promise. */
+export function judge(
+  { world, store, random, history }: Cluster,
+  given: { readonly seed: number; readonly intents: number; readonly forMs: number; readonly coverage: boolean },
+): SeedResult {
   history.batches = store.tables?.batchesAfter(0, Number.MAX_SAFE_INTEGER) ?? [];
   const counts: Record<string, number> = {};
   for (const { factsText } of history.batches) {
@@ -156,5 +182,20 @@ export function judge(seed: number, { world, store, random, history }: Cluster):
   const end = [...world.trace, world.events, store.tables?.head().lastHash, random.fraction(), ...found];
   const log = history.batches.map(({ nowMs, seq, factsText }) => `${nowMs.toFixed(0)} ${seq} ${factsText}`);
   const hash = virtualHash(new TextEncoder().encode(end.join('\n')));
-  return { seed, hash, events: world.events, virtualMs: world.nowMs, violations, counts, trace: world.trace, log };
+  const { struck, faults } = history;
+  const { coverage, ...about } = given;
+  return {
+    ...about,
+    hash,
+    events: world.events,
+    virtualMs: world.nowMs,
+    violations,
+    faults: [...faults],
+    strikes: struck.length,
+    schedule: struck.map(({ atMs, kind }) => `${(atMs / 1000).toFixed(3).padStart(9)} s  ${kind}`),
+    rows: coverage ? rowsOf(history) : new Set(),
+    counts,
+    trace: world.trace,
+    log,
+  };
 }

@@ -1,4 +1,4 @@
-import type { Cluster } from './cluster.ts';
+import { type Cluster, mayStrike } from './cluster.ts';
 import type { Life } from './life.ts';
 import type { Machine } from './machine.ts';
 import type { VirtualProcess } from './process-table.ts';
@@ -48,7 +48,7 @@ function scheduleNext(targets: Targets, kind: StrikeKind): void {
   const waitMs = (-Math.log(1 - random.fraction()) / perMinute) * 60_000;
   world.schedule(waitMs, () => {
     if (targets.cluster.rates.strikes[kind] <= 0) return;
-    targets.cluster.history.faults.add(kind);
+    if (!mayStrike(targets.cluster, kind)) return;
     strikes[kind](targets);
     scheduleNext(targets, kind);
   });

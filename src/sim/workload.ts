@@ -11,9 +11,9 @@ export interface Intent {
   isAnswered: boolean;
 }
 
-/** What will be submitted in one seed; no command lasts longer than `longestMs`. */
-export function drawWorkload(random: Random, longestMs = 20_000): Intent[] {
-  const count = 3 + random.below(14);
+/** What will be submitted in one seed; no command lasts longer than `longestMs`, and there are `mostJobs` at most. */
+export function drawWorkload(random: Random, longestMs = 20_000, mostJobs = 16): Intent[] {
+  const count = 3 + random.below(mostJobs - 2);
   return Array.from({ length: count }, (_, number) => drawIntent(random, `k${number}`, longestMs));
 }
 

@@ -1,7 +1,7 @@
 import type { Checker } from './checker.ts';
+import { leaseCheckers } from './of-leases.ts';
 import { restartCheckers } from './of-restarts.ts';
 import { serviceCheckers } from './of-services.ts';
-import { leaseCheckers } from './of-leases.ts';
 import { logCheckers } from './of-the-log.ts';
 import { restCheckers } from './of-the-rest.ts';
 import { stateCheckers } from './of-the-state.ts';

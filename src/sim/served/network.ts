@@ -1,5 +1,5 @@
-import type { Link, LinkListener } from '../../client/remote/agent/link.ts';
 import { RefusalError } from '../../client/refusal-error.ts';
+import type { Link, LinkListener } from '../../client/remote/agent/link.ts';
 import { refuse } from '../../core/refusal.ts';
 import type { Life } from '../life.ts';
 import type { Serving, SimServer } from './sim-server.ts';

@@ -9,14 +9,14 @@ export interface ServedRates {
 }
 
 const mostStrikes = {
-  serverKill: 3,
-  serverClose: 1,
+  serverKill: 1,
+  serverClose: 0.5,
   /** One machine is cut off for a while, in one direction or in both. */
-  cut: 2,
+  cut: 5,
   /** A random half of all ways is clogged, and later unclogged. */
-  swizzle: 0.5,
+  swizzle: 1,
   /** Many machines are cut off together, and come back together. */
-  massCut: 0.4,
+  massCut: 1,
   /** A machine is suspended. */
   sleep: 1,
   /** Another machine starts with a copy of a node's disk. */
@@ -30,6 +30,8 @@ const mostChances = {
   breakAfter: 0.02,
   /** It takes seconds. */
   lag: 0.1,
+  /** It takes longer than a lease. */
+  stall: 0.003,
 } as const;
 
 export type ServedStrikeKind = keyof typeof mostStrikes;
@@ -40,7 +42,7 @@ export const wireChanceKinds = Object.keys(mostChances) as readonly WireChanceKi
 
 export function drawServedRates(random: Random): ServedRates {
   const draw = <Kind extends string>(most: Readonly<Record<Kind, number>>): Record<Kind, number> => {
-    const rate = (limit: number): number => (random.happens(0.5) ? 0 : limit * random.fraction() ** 1.5);
+    const rate = (limit: number): number => (random.happens(0.5) ? 0 : limit * random.fraction());
     const pairs = Object.entries<number>(most).map(([kind, limit]) => [kind, rate(limit)]);
     return Object.fromEntries(pairs) as Record<Kind, number>;
   };
@@ -49,5 +51,5 @@ export function drawServedRates(random: Random): ServedRates {
 
 export const noServedRates: ServedRates = {
   strikes: { serverKill: 0, serverClose: 0, cut: 0, swizzle: 0, massCut: 0, sleep: 0, clone: 0 },
-  chances: { breakBefore: 0, breakAfter: 0, lag: 0 },
+  chances: { breakBefore: 0, breakAfter: 0, lag: 0, stall: 0 },
 };

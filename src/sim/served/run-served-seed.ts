@@ -5,13 +5,14 @@ import { Disk } from '../disk.ts';
 import { createHistory } from '../history.ts';
 import { createRandom, type Random } from '../random.ts';
 import { drawRates, type Rates, scaleRates } from '../rates.ts';
-import { heal, isReady, judge, rest, type SeedResult, standsStill } from '../run-seed.ts';
+import { heal, isReady, judge, rest, type SeedOptions, type SeedResult, standsStill } from '../run-seed.ts';
 import { settleServices, strikeServices } from '../service-phases.ts';
 import { drawServiceNames } from '../service-workload.ts';
 import { startStrikes, type Targets } from '../strikes.ts';
+import { nothingTrimmed, trimRates } from '../trim.ts';
 import { createTruth } from '../truth.ts';
 import { drawWorkload, type Intent } from '../workload.ts';
-import { type Drain, everySecond, World } from '../world.ts';
+import { everySecond, World } from '../world.ts';
 import { Hearing } from './hearing.ts';
 import { LeaseWatch } from './lease-watch.ts';
 import { ServedNetwork } from './network.ts';
@@ -22,32 +23,32 @@ import { type ServedTargets, startServedStrikes } from './served-strikes.ts';
 import { SimServer } from './sim-server.ts';
 import { Ways } from './ways.ts';
 
-export interface ServedSeedOptions {
-  readonly drain: Drain;
-  /** People also meddle with services. */
-  readonly services?: boolean;
-}
-
+const mostJobs = 30;
 /** The faults of one machine are rarer here: what is waited for takes minutes, and there are many machines. */
 const localFaults = 0.2;
-const healWithinMs = 60 * 60_000;
+const healWithinMs = 8 * 3_600_000;
 /** Leases are long after an outage: what is behind a node that is cut off may be listed for as long. */
 const times = { reportMs: 10 * 60_000, settleMs: 30 * 60_000 };
 
 /** Runs one seed with a server and nodes that reach it over a network: everything goes wrong, heals, and rests. */
-export async function runServedSeed(seed: number, { drain, services = false }: ServedSeedOptions): Promise<SeedResult> {
+export async function runServedSeed(seed: number, options: Omit<SeedOptions, 'rates'>): Promise<SeedResult> {
+  const { drain, services = false, trim = nothingTrimmed, coverage = false } = options;
   const random = createRandom(seed);
   const world = new World(random.fork(), drain);
-  const rates = scaleRates(drawRates(random), localFaults);
-  const served = drawServedRates(random);
-  const intents = drawWorkload(random.fork(), random.pick([20_000, 200_000, 900_000]));
-  const work = { intents: services ? intents.slice(0, random.below(5)) : intents, services };
-  const { targets, servedTargets } = populate(createServedCluster({ world, random, rates }), { random, served, work });
+  const rates = trimRates(scaleRates(drawRates(random), localFaults), trim);
+  const served = trimRates(drawServedRates(random), trim);
+  const drawn = drawWorkload(random.fork(), random.pick([60_000, 200_000, 600_000]), mostJobs);
+  const intents = drawn.slice(0, services ? random.below(5) : undefined).slice(0, trim.intents ?? undefined);
+  const work = { intents, services };
+  const { targets, servedTargets } = populate(
+    createServedCluster({ world, random, rates, mostStrikes: trim.strikes ?? Infinity }),
+    { random, served, work },
+  );
   const watch = new LeaseWatch(servedTargets);
   startStrikes(targets);
   startServedStrikes(servedTargets);
   const looking = everySecond(world, () => watch.look());
-  const forMs = random.between(100_000, 900_000);
+  const forMs = Math.min(random.between(150_000, 1_200_000), trim.forMs ?? Infinity);
   if (services) await strikeServices(targets, forMs, times.reportMs);
   else await world.run(forMs, looking);
   healAll(targets, servedTargets);
@@ -59,10 +60,19 @@ export async function runServedSeed(seed: number, { drain, services = false }: S
   const { nodes } = servedTargets;
   const kept = nodes.filter((node) => !node.isRetired);
   if (isAtRest()) await rest({ cluster: targets.cluster, nodes: kept });
-  return judge(seed, targets.cluster);
+  return judge(targets.cluster, { seed, intents: intents.length, forMs, coverage });
 }
 
-function createServedCluster({ world, random, rates }: { world: World; random: Random; rates: Rates }): Cluster {
+function createServedCluster({
+  world,
+  random,
+  ...faults
+}: {
+  world: World;
+  random: Random;
+  rates: Rates;
+  mostStrikes: number;
+}): Cluster {
   const nodes = random.pick([1, 2, 3, 4, 6, 8]);
   // The server's, that of the people, those of the nodes, and two on which nothing runs.
   const machines = Array.from({ length: 2 + nodes + 2 }, (_, number) => createMachine(world, random, number));
@@ -73,7 +83,7 @@ function createServedCluster({ world, random, rates }: { world: World; random: R
   keepFlushing(world, sharedDisk);
   const history = createHistory(truth);
   history.hearing = new Hearing();
-  return { world, random, rates, machines, sharedDisk, store, truth, history, lives: new Set() };
+  return { world, random, ...faults, machines, sharedDisk, store, truth, history, lives: new Set() };
 }
 
 function populate(

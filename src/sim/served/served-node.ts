@@ -1,9 +1,9 @@
 import { Agent } from '../../agent/agent.ts';
 import type { BlobStore } from '../../blobs/blob-store.ts';
 import { openDirectoryStore } from '../../blobs/directory-store.ts';
+import { RefusalError } from '../../client/refusal-error.ts';
 import { type Dismissal, NetworkChannel } from '../../client/remote/agent/network-channel.ts';
 import { createPatientStore } from '../../client/remote/agent/patient-store.ts';
-import { RefusalError } from '../../client/refusal-error.ts';
 import type { ControlPlane } from '../../control/control-plane.ts';
 import { system } from '../../core/access/principal.ts';
 import type { Command } from '../../core/command.ts';

@@ -1,4 +1,4 @@
-import type { Cluster } from '../cluster.ts';
+import { type Cluster, mayStrike } from '../cluster.ts';
 import type { Disk } from '../disk.ts';
 import type { Machine } from '../machine.ts';
 import { crashSome } from '../strikes.ts';
@@ -33,7 +33,7 @@ function scheduleNext(targets: ServedTargets, kind: ServedStrikeKind): void {
   if (perMinute <= 0) return;
   world.schedule((-Math.log(1 - random.fraction()) / perMinute) * 60_000, () => {
     if (ways.rates.strikes[kind] <= 0) return;
-    targets.cluster.history.faults.add(kind);
+    if (!mayStrike(targets.cluster, kind)) return;
     strikes[kind](targets);
     scheduleNext(targets, kind);
   });
@@ -81,7 +81,7 @@ const longestUnattendedMs = 40_000;
 /** One way only, or both; for less than a lease, or for longer than lease and grace together. */
 function cutMachines({ cluster, network }: ServedTargets, machines: readonly Machine[]): void {
   const { random, world } = cluster;
-  const forMs = random.pick([4000, 25_000, 60_000, 140_000, 300_000]) * random.between(0.5, 1.5);
+  const forMs = random.pick([4000, 25_000, 60_000, 150_000, 300_000]) * random.between(0.7, 1.3);
   const kind = random.pick(['both', 'both', 'toServer', 'fromServer'] as const);
   const ways = machines.flatMap((machine): readonly Way[] => {
     const { toServer, fromServer } = network.ways.pathOf(machine);

@@ -67,7 +67,7 @@ export class SimServer implements SimProgram {
     this.#close = null;
     const { world, random, rates } = this.#cluster;
     const isCalm = Object.values(rates.strikes).every((rate) => rate === 0) && this.#hearing.isCalm;
-    const longestMs = random.pick([30, 500, 5000, 20_000, 20_000, 150_000, 500_000]);
+    const longestMs = random.pick([30, 500, 5000, 5000, 20_000, 60_000, 500_000]);
     world.schedule((isCalm ? 5000 : longestMs) * random.fraction(), () => this.start());
   }
 

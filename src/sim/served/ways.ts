@@ -61,6 +61,7 @@ export class Ways {
   /** How long the next thing takes, in milliseconds. */
   delayMs(): number {
     const { between } = this.#random;
+    if (this.happens('stall')) return between(20_000, 50_000);
     return this.happens('lag') ? between(200, 6000) : between(0.1, 3);
   }
 
