@@ -54,3 +54,12 @@ export function refused(
 ): RefusalError {
   return new RefusalError(refuse(code, message, more));
 }
+
+/** A refusal that holds for `seconds`: its answer says Retry-After. */
+export class RefusedForNow extends RefusalError {
+  readonly seconds: number;
+  constructor(refusal: Refusal, seconds: number) {
+    super(refusal);
+    this.seconds = seconds;
+  }
+}

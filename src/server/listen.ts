@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
@@ -15,9 +16,10 @@ const idleMs = 65_000;
 const handshakeMs = 10_000;
 const idleLookMs = 50;
 
-/** A TLS server, and what cuts every connection that it still has. */
+/** A TLS server, what cuts the connections that have not asked anything yet, and what cuts every one. */
 export interface Listener {
   readonly https: Server;
+  readonly cutSilent: () => void;
   readonly cutAll: () => void;
 }
 
@@ -45,6 +47,8 @@ export function createListener(
     },
     (request, response) => {
       server.notes.of(request);
+      // Its connection would carry one request after another.
+      if (server.stopping.aborted) response.shouldKeepAlive = false;
       response.once('close', () => {
         const status = response.headersSent ? response.statusCode : null;
         server.notes.ended(request, status, !response.writableFinished);
@@ -54,9 +58,11 @@ export function createListener(
   );
   https.maxConnections = limits.connections;
   limitPerPeer(https, limits.connectionsPerPeer);
+  const cutSilent = followSilent(https);
   const cutSockets = mountSockets(server, https);
   return {
     https,
+    cutSilent,
     cutAll: () => {
       https.closeAllConnections();
       cutSockets();
@@ -83,9 +89,29 @@ function limitPerPeer(https: Server, most: number): void {
   });
 }
 
+/** Node counts a connection as busy until its first request, and one that is only shaking hands not at all. */
+function followSilent(https: Server): () => void {
+  const silent = new Map<string, Socket>();
+  const nameOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+  https.on('connection', (socket: Socket) => {
+    const name = nameOf(socket);
+    silent.set(name, socket);
+    socket.once('close', () => {
+      if (silent.get(name) === socket) silent.delete(name);
+    });
+  });
+  const hasAsked = ({ socket }: IncomingMessage): boolean => silent.delete(nameOf(socket));
+  https.on('request', hasAsked);
+  https.on('upgrade', hasAsked);
+  return () => {
+    for (const socket of silent.values()) socket.destroy();
+  };
+}
+
 /** Takes no new connection, and resolves when the last one has ended; those that are left after `stopMs` are cut. */
-export async function stopListening({ https, cutAll }: Listener, stopMs: number): Promise<void> {
+export async function stopListening({ https, cutSilent, cutAll }: Listener, stopMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => https.close(() => resolve()));
+  cutSilent();
   // Those that answer a last request are idle a moment later.
   const idle = setInterval(() => https.closeIdleConnections(), idleLookMs);
   https.closeIdleConnections();

@@ -10,12 +10,12 @@ import { guardKey } from '../wire/document-guard.ts';
 import type { Access, Route } from '../wire/http/route.ts';
 import { sendBytes, sendEvents } from './answer.ts';
 import type { GivenBytes, GivenText, SentEvent } from './handler.ts';
-import { answerOf, type ErrorAnswer, faultAnswer, refusalOf, refused } from './http-refusal.ts';
+import { answerOf, type ErrorAnswer, faultAnswer, RefusedForNow, refusalOf, refused } from './http-refusal.ts';
 import { holdsToken } from './presented-token.ts';
 import { readShape } from './read-shape.ts';
 import { readBody } from './request-body.ts';
 import type { ServerParts } from './server-parts.ts';
-import { TooManyGuesses, whoAsks, whyNoLonger } from './who-asks.ts';
+import { whoAsks, whyNoLonger } from './who-asks.ts';
 
 export type Bound = Context<{ Bindings: HttpBindings }>;
 
@@ -68,6 +68,7 @@ export async function admit(
 ): Promise<Principal> {
   const note = server.notes.of(incoming);
   note.route = name;
+  if (server.stopping.aborted) throw stopping();
   server.hosts.check(incoming);
   if (holdsToken(incoming.url ?? '')) {
     throw refused('BAD_REQUEST', 'there is a token in the address of this request, where others may see it', {
@@ -77,6 +78,16 @@ export async function admit(
   const actor = await whoAsks(server, incoming, access);
   if (access !== 'public') note.actor = actor;
   return actor;
+}
+
+/** After so many seconds another server may have taken over. */
+const restartSeconds = 1;
+
+function stopping(): Error {
+  const refusal = refuse('STOPPING', 'the server is about to end and takes no more requests', {
+    hint: 'try again once it has started anew',
+  });
+  return new RefusedForNow(refusal, restartSeconds);
 }
 
 async function sendAnswer(
@@ -122,7 +133,7 @@ export function sendError(server: ServerParts, context: Bound, error: unknown): 
     return RESPONSE_ALREADY_SENT;
   }
   const headers: Record<string, string> = { 'cache-control': 'no-store' };
-  if (error instanceof TooManyGuesses) headers['retry-after'] = String(error.seconds);
+  if (error instanceof RefusedForNow) headers['retry-after'] = String(error.seconds);
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   // What is left of the body is not read.
   if (!incoming.complete) headers.connection = 'close';

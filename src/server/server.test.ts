@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { Agent } from 'node:https';
+import { connect as connectPlain } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type PeerCertificate } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { pick, type Served, serve } from './served.testsuite.ts';
+import { open, pick, type Served, serve } from './served.testsuite.ts';
 
 let home: string;
 let served: Served | null = null;
@@ -126,6 +129,67 @@ describe('a server', () => {
     await expect.poll(() => server.parts.embedded.plane.state.jobs.size).toBe(1);
     await server.close();
     expect((await submitted).status).toBe(200);
+  });
+
+  it('answers a request that arrives while it stops with STOPPING, and when to try again', async () => {
+    const { server } = await start();
+    const body = JSON.stringify({ submission: { job: { name: 'last', run: 'true' } } });
+    const head = ['Host: localhost', `Authorization: Bearer ${server.adminToken}`];
+    const submit = ['POST /v1/jobs HTTP/1.1', ...head, 'Content-Type: application/json', 'Expect: 100-continue'];
+    const socket = connect({ host: '127.0.0.1', port: server.port, rejectUnauthorized: false });
+    let text = '';
+    socket.on('data', (part) => {
+      text += String(part);
+    });
+    const ended = once(socket, 'close');
+    socket.write([...submit, `Content-Length: ${body.length}`, '', ''].join('\r\n'));
+    await expect.poll(() => text).toContain('100 Continue');
+    const closed = server.close();
+    socket.write([`${body}GET /v1/jobs HTTP/1.1`, ...head, '', ''].join('\r\n'));
+    await Promise.all([closed, ended]);
+    expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 200', 'HTTP/1.1 503']);
+    const refusal = text.slice(text.indexOf('HTTP/1.1 503'));
+    expect(refusal).toMatch(/retry-after: 1\r\n/i);
+    expect(refusal).toContain('"code":"STOPPING"');
+  });
+
+  it('does not wait for followers that ask again at once over the connection they have', async () => {
+    const { server } = await start({ limits: { stopMs: 60_000 } });
+    const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
+    let answers = 0;
+    const follow = async (): Promise<void> => {
+      for (;;) {
+        const answer = await open(server, { path: '/v1/events?follow=true', agent });
+        answers += 1;
+        for await (const _event of answer);
+      }
+    };
+    const followers = [follow(), follow(), follow()].map((one) => expect(one).rejects.toThrow());
+    await expect.poll(() => answers).toBe(3);
+    const begunMs = performance.now();
+    await server.close();
+    expect(performance.now() - begunMs).toBeLessThan(5000);
+    await Promise.all(followers);
+    agent.destroy();
+  });
+
+  it('does not wait for connections that never asked anything', async () => {
+    const { server, ask } = await start({ limits: { stopMs: 60_000 } });
+    const at = { host: '127.0.0.1', port: server.port };
+    const sockets = [connectPlain(at), connect({ ...at, rejectUnauthorized: false })] as const;
+    const ended = sockets.map((socket) =>
+      once(
+        socket.on('error', () => {}),
+        'close',
+      ),
+    );
+    await Promise.all([once(sockets[0], 'connect'), once(sockets[1], 'secureConnect')]);
+    // The server has taken both: it takes them in turn.
+    await ask('GET', '/v1/health');
+    const begunMs = performance.now();
+    await server.close();
+    expect(performance.now() - begunMs).toBeLessThan(5000);
+    await Promise.all(ended);
   });
 });
 

@@ -4,12 +4,11 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Route } from '../wire/http/route.ts';
 import { routes } from '../wire/http/routes.ts';
-import { type ErrorAnswer, refused } from './http-refusal.ts';
+import { type ErrorAnswer, RefusedForNow, refused } from './http-refusal.ts';
 import { matchPath } from './paths.ts';
 import { admit, answerError, endingOf, readQuery } from './serve-route.ts';
 import type { ServerParts } from './server-parts.ts';
 import { type AskedSocket, sockets } from './sockets.ts';
-import { TooManyGuesses } from './who-asks.ts';
 
 /** The largest message that one frame may carry. */
 const messageBytes = 4 * 1024 * 1024;
@@ -122,7 +121,7 @@ function refuseUpgrade(socket: Duplex, error: unknown, { status, body }: ErrorAn
     'Connection: close',
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(text)}`,
-    ...(error instanceof TooManyGuesses ? [`Retry-After: ${error.seconds}`] : []),
+    ...(error instanceof RefusedForNow ? [`Retry-After: ${error.seconds}`] : []),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
 }

@@ -3,9 +3,10 @@ import { RefusalError } from '../client/refusal-error.ts';
 import { type Presented as OurToken, type Verified, verify } from '../control/tokens.ts';
 import { isOver } from '../core/access/authorize.ts';
 import type { Principal } from '../core/access/principal.ts';
+import { refuse } from '../core/refusal.ts';
 import type { Access } from '../wire/http/route.ts';
 import { plainAddress } from './allowed-hosts.ts';
-import { refused } from './http-refusal.ts';
+import { RefusedForNow, refused } from './http-refusal.ts';
 import { type Presented, readPresented } from './presented-token.ts';
 import type { ServerParts } from './server-parts.ts';
 
@@ -33,7 +34,7 @@ export async function whoAsks(server: ServerParts, request: IncomingMessage, acc
   const keys = guessKeys(request, presented);
   const digest = server.embedded.host.digests.sha256(new TextEncoder().encode(request.headers.authorization ?? ''));
   const seconds = server.guesses.blockedForSeconds(keys);
-  if (seconds !== null && !server.guesses.isKnownGood(digest)) throw new TooManyGuesses(seconds);
+  if (seconds !== null && !server.guesses.isKnownGood(digest)) throw tooManyGuesses(seconds);
   if (presented === null) {
     throw refused('UNAUTHORIZED', 'there is no token in this request', {
       hint: 'send it as the header Authorization: Bearer …; yard login keeps one',
@@ -105,19 +106,9 @@ async function verifyNow({ embedded }: ServerParts, presented: OurToken): Promis
   return look();
 }
 
-/** Another try is looked at after `seconds`. */
-export class TooManyGuesses extends RefusalError {
-  readonly seconds: number;
-  constructor(seconds: number) {
-    super({
-      refused: true,
-      code: 'TOO_MANY',
-      message: `too many tokens that are worth nothing came from there; the next is looked at in ${seconds} s`,
-      hint: null,
-      path: null,
-    });
-    this.seconds = seconds;
-  }
+function tooManyGuesses(seconds: number): Error {
+  const message = `too many tokens that are worth nothing came from there; the next is looked at in ${seconds} s`;
+  return new RefusedForNow(refuse('TOO_MANY', message), seconds);
 }
 
 function guessKeys({ socket }: IncomingMessage, presented: Presented | null): readonly string[] {
