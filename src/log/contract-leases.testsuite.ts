@@ -46,17 +46,20 @@ export function testLeasesAndTime({ store }: Given): void {
     ]);
     await log.renewLeases([{ name: 'b', holder: 'new', forMs: 300_000, heard: false }]);
     expect((await log.readLeases())[1]).toMatchObject({ epoch: 2, untilMs: nowMs + 300_000, heardAtMs: nowMs });
+    // What a holder did not ask for takes nothing away from it.
+    await log.renewLeases([{ name: 'b', holder: 'new', forMs: 0, heard: false }]);
+    expect((await log.readLeases())[1]).toMatchObject({ untilMs: nowMs + 300_000 });
     expect(await log.readAfter(0)).toEqual([]);
   });
 
   it('puts leases with the facts of a decision, or with none, and an outage is over with that', async () => {
     const log = await store().open();
     await add(log, [noted('a', 1)]);
-    const decide = async (facts: readonly Noted[], until: number | null): Promise<boolean> => {
+    const decide = async (facts: readonly Noted[], until: number | null, heard = false): Promise<boolean> => {
       let found = false;
       await log.append({ afterSeq: 0 }, (view) => {
         found = view.afterOutage;
-        return { facts, leases: until === null ? [] : [{ name: 'n', holder: 'h', forMs: until, heard: false }] };
+        return { facts, leases: until === null ? [] : [{ name: 'n', holder: 'h', forMs: until, heard }] };
       });
       return found;
     };
@@ -65,7 +68,7 @@ export function testLeasesAndTime({ store }: Given): void {
     expect(await decide([], 300_000)).toBe(true);
     expect(await log.readLeases()).toMatchObject([{ name: 'n', untilMs: log.nowMs() + 300_000 }]);
     expect(await decide([], null)).toBe(false);
-    expect(await decide([noted('a', 2)], 5)).toBe(false);
+    expect(await decide([noted('a', 2)], 5, true)).toBe(false);
     expect(await log.readLeases()).toMatchObject([{ name: 'n', untilMs: log.nowMs() + 5 }]);
   });
 

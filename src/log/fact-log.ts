@@ -140,7 +140,7 @@ export interface LeaseGrant {
   readonly name: string;
   readonly holder: string;
   readonly forMs: number;
-  /** The holder asks for it: a sign of life. Otherwise it is given time that it did not ask for. */
+  /** The holder asks for it: a sign of life. Otherwise it is given time that it did not ask for, and loses none by it. */
   readonly heard: boolean;
 }
 

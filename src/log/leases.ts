@@ -49,16 +49,20 @@ export async function renewLeases<Fact extends LoggedFact>(
   );
 }
 
-/** Puts leases, inside a transaction. The epoch rises with each new holder. */
+/**
+ * Puts leases, inside a transaction. The epoch rises with each new holder. Time that a holder is given though it did not
+ * ask for it takes nothing away from what it has.
+ */
 export function grantLeases(tables: LogTables, grants: readonly LeaseGrant[], nowMs: number): void {
   for (const { name, holder, forMs, heard } of grants) {
     const before = tables.lease(name);
     const epoch = before === null ? 1 : before.epoch + (before.holder === holder ? 0 : 1);
+    const untilMs = nowMs + forMs;
     tables.putLease({
       name,
       holder,
       epoch,
-      untilMs: nowMs + forMs,
+      untilMs: heard ? untilMs : Math.max(untilMs, before?.untilMs ?? untilMs),
       heardAtMs: heard ? nowMs : (before?.heardAtMs ?? null),
     });
   }

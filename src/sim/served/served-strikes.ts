@@ -76,7 +76,7 @@ const strikes: Readonly<Record<ServedStrikeKind, (targets: ServedTargets) => voi
 };
 
 /** After longer than this a server takes all leases to be long. */
-const longestUnattendedMs = 40_000;
+const longestUnattendedMs = 60_500;
 
 /** One way only, or both; for less than a lease, or for longer than lease and grace together. */
 function cutMachines({ cluster, network }: ServedTargets, machines: readonly Machine[]): void {
