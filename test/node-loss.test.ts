@@ -84,7 +84,7 @@ function pidOf(node: string, { id }: { readonly id: string }, attempt: number): 
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
 
 describe('a node that is cut off beyond its grace', () => {
-  it('and heals: of each work exactly one copy lives, the stale one is ended, what waited goes on [X12] [X23] [I9] [I12] [I14] [I25]', async () => {
+  it('and heals: of each work exactly one copy lives, the stale one is ended, what waited goes on [C8] [X12] [S11] [X23] [I9] [I12] [I14] [I25]', async () => {
     const again = await submit('again', { retry: { maxAttempts: 2 } });
     const waits = await submit('waits', { onNodeLoss: 'wait' });
     const fails = await submit('fails', { onNodeLoss: 'fail' });
