@@ -44,6 +44,7 @@ export interface StartTestOptions {
   readonly workdir?: string;
   readonly maxProcesses?: number;
   readonly memoryMiB?: number;
+  readonly signal?: AbortSignal;
 }
 
 export async function createTestNode(options: Omit<NodeProcessesOptions, 'directory'> = {}): Promise<TestNode> {
@@ -83,8 +84,8 @@ interface AttemptParts {
 
 function createTestAttempt({ host, bell, exits, directory, mark }: AttemptParts): TestAttempt {
   const workdir = join(directory, 'work');
-  const start = (command: Command, options: StartTestOptions = {}): Promise<StartRecord> =>
-    startProcess({
+  const start = async (command: Command, options: StartTestOptions = {}): Promise<StartRecord> => {
+    const started = await startProcess({
       host,
       directory,
       label: options.label ?? 'run',
@@ -96,7 +97,11 @@ function createTestAttempt({ host, bell, exits, directory, mark }: AttemptParts)
       maxProcesses: options.maxProcesses ?? null,
       memoryMiB: options.memoryMiB ?? null,
       bell,
+      signal: options.signal ?? new AbortController().signal,
     });
+    if (started === null) throw new Error('it was not to start any more');
+    return started;
+  };
   const waitForEnd = (record: StartRecord, label: Label = 'run'): Promise<End> =>
     exits.wait({ directory, label, nonce: record.nonce });
   const text = (name: string): string => readFileSync(join(directory, name), 'utf8');

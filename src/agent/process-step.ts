@@ -137,7 +137,7 @@ async function start(
       const secrets = await openSecrets(context);
       if (secrets.kind === 'closed') return { kind: 'fault', message: secrets.message, held: false };
       await context.startJournal.record(attempt.name);
-      const { nonce } = await startProcess({
+      const started = await startProcess({
         host,
         directory: attempt.directory,
         label,
@@ -149,8 +149,9 @@ async function start(
         maxProcesses: null,
         memoryMiB: memoryMiB > 0 ? memoryMiB : null,
         bell: context.bell,
+        signal,
       });
-      return { kind: 'started', nonce };
+      return started === null ? null : { kind: 'started', nonce: started.nonce };
     } catch (error) {
       if (!(error instanceof HostError)) throw error;
       if (error.code !== 'ENOSPC')

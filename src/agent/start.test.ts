@@ -27,6 +27,13 @@ describe.each(ways)('a start through $name', ({ options }) => {
     exit: { kind: 'killed', signal, atMs: expect.any(Number), alone: expect.any(Boolean) },
   });
 
+  it('starts nothing that was to end before it could begin, and leaves the journal for whoever ends it [X12]', async () => {
+    const attempt = node.newAttempt();
+    await expect(attempt.start(script('echo started'), { signal: AbortSignal.abort() })).rejects.toThrow('any more');
+    expect(readdirSync(attempt.directory)).toContain('run.start.json');
+    expect(readdirSync(attempt.directory)).not.toContain('run.out');
+  });
+
   it('records the exit code, and keeps both streams [S7]', async () => {
     const attempt = node.newAttempt();
     expect(await attempt.run(script('echo out; echo err >&2; exit 7'))).toEqual(exited(7));

@@ -9,7 +9,7 @@ export const restartCheckers: readonly Checker[] = [
   {
     id: 'I18',
     says: 'a restart waits as its policy says, and giving up comes exactly when due',
-    open: ({ truth }, report) => {
+    open: ({ truth, cloned }, report) => {
       const policies = new Map<string, RestartPolicy>();
       const givenUp: { attempt: string; message: string }[] = [];
       return {
@@ -18,7 +18,7 @@ export const restartCheckers: readonly Checker[] = [
           if (fact.kind === 'GaveUp') givenUp.push({ attempt: taskKeyText(fact), message: fact.message });
         },
         finish: () => {
-          const runsOf = runsByAttempt(truth);
+          const runsOf = runsByAttempt(truth, cloned);
           for (const [attempt, runs] of runsOf) {
             const policy = policies.get(parseTaskKey(attempt)?.job ?? '');
             if (policy === undefined) continue;
@@ -35,7 +35,7 @@ export const restartCheckers: readonly Checker[] = [
   {
     id: 'B3',
     says: 'restarts are counted on whatever becomes of the agent',
-    open: ({ truth }, report) => {
+    open: ({ truth, cloned }, report) => {
       const told = new Map<string, number>();
       const final = new Map<string, number>();
       return {
@@ -48,7 +48,7 @@ export const restartCheckers: readonly Checker[] = [
           if (fact.kind === 'Restarted') told.set(attempt, fact.restarts);
         },
         finish: () => {
-          const runsOf = runsByAttempt(truth);
+          const runsOf = runsByAttempt(truth, cloned);
           for (const [attempt, restarts] of told) {
             const most = (runsOf.get(attempt) ?? []).length;
             if (restarts > most) report(`${attempt} was told of ${restarts} restarts, of ${most} runs`);
@@ -160,10 +160,11 @@ function lostItsPort(run: TrueProcess, next: TrueProcess | undefined): boolean {
   return run.exit?.code === portTakenCode || (next !== undefined && next.port !== run.port);
 }
 
-function runsByAttempt(truth: Truth): ReadonlyMap<string, readonly TrueProcess[]> {
+/** Without nodes of which there was a copy: both of its machines may have run one attempt. */
+function runsByAttempt(truth: Truth, cloned: ReadonlySet<string>): ReadonlyMap<string, readonly TrueProcess[]> {
   const byAttempt = new Map<string, TrueProcess[]>();
   for (const one of truth.processes) {
-    if (isRun(one)) byAttempt.set(one.attempt, [...(byAttempt.get(one.attempt) ?? []), one]);
+    if (isRun(one) && !cloned.has(one.node)) byAttempt.set(one.attempt, [...(byAttempt.get(one.attempt) ?? []), one]);
   }
   return byAttempt;
 }
