@@ -8,6 +8,7 @@ export const mutations = [
     file: 'src/agent/adopt.ts',
     find: "if (await takeClaim(place, nonce)) return { kind: 'agent' };",
     replace: "return { kind: 'agent' };",
+    served: true,
   },
   {
     name: 'dead shim taken to be alive',
@@ -16,28 +17,17 @@ export const mutations = [
     replace: 'isAlive: true',
   },
   {
-    name: 'boot id not looked at',
-    file: 'src/agent/adopt.ts',
-    find: "  if (start.bootId !== bootId) return { kind: 'rebooted' };\n",
-    replace: '',
-  },
-  {
     name: 'fencing off: reports of an older attempt accepted',
     file: 'src/core/job/job.ts',
     find: "if (element?.kind !== 'live' || element.attempt !== key.attempt) return null;",
     replace: "if (element?.kind !== 'live') return null;",
+    served: true,
   },
   {
-    name: 'order never taken back',
+    name: 'orders never taken back',
     file: 'src/control/order-feed.ts',
-    find: 'const keys = [...this.#known.values()].filter((key) => key.job === job && key.index === index);',
-    replace: 'const keys: TaskKey[] = [];',
-  },
-  {
-    name: 'begun attempts ordered as new',
-    file: 'src/core/node/orders.ts',
-    find: 'begun: task.begun,',
-    replace: 'begun: false,',
+    find: 'if (order !== null || this.#known.has(text)) changes.push({ key, order });',
+    replace: 'if (order !== null) changes.push({ key, order });',
   },
   {
     name: 'state kept after a failed commit',

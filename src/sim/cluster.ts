@@ -16,6 +16,8 @@ export interface Cluster {
   rates: Rates;
   /** No more sudden faults than so many. */
   readonly mostStrikes: number;
+  /** Agents are often killed just when a shim of theirs gets no time. */
+  readonly killsAtStalls: boolean;
   readonly machines: readonly Machine[];
   readonly sharedDisk: Disk;
   readonly store: MemoryStore;
@@ -41,6 +43,7 @@ export function createCluster(options: { world: World; random: Random; rates: Ra
     random,
     rates,
     mostStrikes,
+    killsAtStalls: false,
     machines,
     sharedDisk,
     store,

@@ -43,7 +43,13 @@ export function startLife(
     lateNotices: cluster.rates.chances.lateNotice,
     onLateNotice: () => void cluster.history.faults.add('lateNotice'),
     shimDies: () => strikesNow(cluster, 'shimDies'),
-    stallMs: () => (strikesNow(cluster, 'stalls') ? random.between(1, 3000) : 0),
+    stallMs: () => {
+      if (!strikesNow(cluster, 'stalls')) return 0;
+      // Whoever adopts what a shim has not begun yet must settle who may begin it.
+      if (cluster.killsAtStalls && random.happens(0.5))
+        incarnation.after(random.between(0, 30), () => incarnation.kill());
+      return random.between(1, 3000);
+    },
   });
   const fail = (error: unknown): void => {
     if (!incarnation.alive) return;

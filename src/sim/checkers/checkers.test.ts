@@ -205,6 +205,17 @@ function leased(
   });
 }
 
+const probe = {
+  ask: { kind: 'tcp' },
+  intervalMs: 1000,
+  timeoutMs: 500,
+  failures: 3,
+  successes: 1,
+  initialDelayMs: 0,
+} as const;
+const startedNow: Fact = { ...key, kind: 'JobStarted', port: 1 };
+const readyNow: Fact = { ...key, kind: 'ReadinessChanged', ready: true, reason: null };
+
 /** For each promise, a history that breaks it. */
 const breaches: Readonly<Record<string, History>> = {
   I1: history(wholeLife, (made) => {
@@ -248,6 +259,10 @@ const breaches: Readonly<Record<string, History>> = {
     [0, 2000, 9000],
   ),
   X6: saidUnready(readySeq - 1),
+  X26: history(
+    [joined, submitted('a-1', { readiness: probe }), placed('a-1'), ready, startedNow, readyNow],
+    ({ truth }) => truth.processes.splice(0, 1, runOf({ openSeq: null })),
+  ),
   I19: history([...served, dismissedNow]),
   I20: history([...served, replica('s-2', 1), replica('s-3', 1)]),
   I21: history(wholeLife, (made) => {
@@ -365,6 +380,12 @@ describe('the checkers', () => {
   it('find work that is given to a silent node [X12]', () => {
     const facts = [joined, submitted('a-1'), suspected('n'), placed('a-1')];
     expect(check(history(facts), checkers).join()).toContain('is given no work');
+  });
+
+  it('find a report of an attempt that was replaced, and news that is none [I14] [I28]', () => {
+    const facts = [joined, submitted('a-1'), placed('a-1', { attempt: 2 }), { ...startedNow, attempt: 1 }];
+    expect(broken(history(facts))).toContain('I14');
+    expect(broken(history([joined, submitted('a-1'), placed('a-1'), ready, startedNow, startedNow]))).toContain('I28');
   });
 
   it('find what a server leaves undone, and what it says twice [I27] [I28]', () => {

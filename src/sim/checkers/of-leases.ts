@@ -1,4 +1,5 @@
 import type { Fact } from '../../core/fact.ts';
+import { findTask, type Task, taskKeyText } from '../../core/job/job.ts';
 import { leaseTimes } from '../../core/node/lease-times.ts';
 import type { State } from '../../core/state.ts';
 import type { Hearing } from '../served/hearing.ts';
@@ -68,7 +69,7 @@ export const leaseCheckers: readonly Checker[] = [
   },
   {
     id: 'I28',
-    says: 'nothing is said of a node that is not news',
+    says: 'nothing is said that is not news',
     open: (_history, report) => ({
       beforeFact: (fact, state, { seq }) => {
         const what = repeats(fact, state);
@@ -78,8 +79,9 @@ export const leaseCheckers: readonly Checker[] = [
   },
 ];
 
-/** What a fact about a node says that stood so already; null when it is news. */
+/** Whom a fact is about that says what stood so already; null when it is news. */
 function repeats(fact: Fact, state: State): string | null {
+  if ('rank' in fact) return isKnown(fact, findTask(state.jobs.get(fact.job), fact)?.task) ? taskKeyText(fact) : null;
   if (!('node' in fact) || typeof fact.node !== 'string') return null;
   const node = state.nodes.get(fact.node);
   if (node === undefined) return null;
@@ -94,6 +96,20 @@ function repeats(fact: Fact, state: State): string | null {
       return node.presence.kind === 'lost' ? node.name : null;
     default:
       return null;
+  }
+}
+
+/** A task stands so already. */
+function isKnown(fact: Fact, task: Task | undefined): boolean {
+  switch (fact.kind) {
+    case 'JobStarted':
+      return task?.started === true;
+    case 'EndpointOpened':
+      return task?.endpoint === fact.endpoint;
+    case 'ReadinessChanged':
+      return task?.ready === fact.ready && (fact.ready || task.notReady === fact.reason);
+    default:
+      return false;
   }
 }
 

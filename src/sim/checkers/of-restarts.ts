@@ -63,6 +63,26 @@ export const restartCheckers: readonly Checker[] = [
     },
   },
   {
+    id: 'X26',
+    says: 'a run is said to be ready only when it answers',
+    open: ({ truth, cloned }, report) => {
+      const probed = new Set<string>();
+      return {
+        beforeFact: (fact, _state, { seq }) => {
+          if (fact.kind === 'JobSubmitted' && fact.settings.readiness !== null) probed.add(fact.job);
+          if (fact.kind !== 'ReadinessChanged' || !fact.ready || !probed.has(fact.job)) return;
+          const attempt = taskKeyText(fact);
+          const run = truth.processes.findLast((one) => one.attempt === attempt && isRun(one) && one.startSeq < seq);
+          if (run === undefined || cloned.has(run.node) || hadOpened(run, seq)) return;
+          // Another node of the same machine may use the same port, as long as nothing listens there.
+          const isNeighbour = (one: TrueProcess): boolean => one.machine === run.machine && one.port === run.port;
+          if (truth.processes.some((one) => one !== run && isNeighbour(one) && hadOpened(one, seq))) return;
+          report(`${attempt} was said to be ready in fact ${seq}, and its run had not opened its port`);
+        },
+      };
+    },
+  },
+  {
     id: 'X6',
     says: 'a run that answers well is not reported as anything else, whatever becomes of the agent',
     open: ({ truth }, report) => {

@@ -1,5 +1,5 @@
 import type { Fact } from '../../core/fact.ts';
-import { isAvailable, rolloutOf } from '../../core/service/plan.ts';
+import { rolloutOf } from '../../core/service/plan.ts';
 import { openRollout, type Replica, type Service, wantedReplicas } from '../../core/service/service.ts';
 import type { State } from '../../core/state.ts';
 import type { Checker } from './checker.ts';
@@ -113,6 +113,11 @@ export const serviceCheckers: readonly Checker[] = [
 
 /** The log's time may jump, and nobody looks at it while no agent runs; but not so often as this. */
 const mostOverdueBatches = 20;
+
+/** Ready without a break for long enough. Said here once more: the plan's own word is what is judged. */
+function isAvailable({ readySinceMs }: Replica, minReadyMs: number, nowMs: number): boolean {
+  return readySinceMs !== null && readySinceMs + minReadyMs <= nowMs;
+}
 
 /** It ended with its lost node, which may come back with a copy of it: whoever does not say `wait` accepts that. */
 function isLeftBehind({ revisions }: Service, { ended, away, dismissed, revision }: Replica): boolean {

@@ -63,10 +63,13 @@ export const stateCheckers: readonly Checker[] = [
     open: ({ rogues }, report) => ({
       beforeFact: (fact, state) => {
         if (!isTaskFact(fact)) return;
-        const found = findTask(state.jobs.get(fact.job), fact);
-        if (found === null) report(`${fact.kind} of ${taskKeyText(fact)}, which is not the current attempt`);
-        else if (judgeEvent(fact.kind, found.task.step) !== 'news') {
-          report(`${fact.kind} of ${taskKeyText(fact)}, which stands at ${found.task.step}`);
+        // Looked up here and not by the core's own way, which is what is judged.
+        const element = state.jobs.get(fact.job)?.elements.get(fact.index);
+        const task =
+          element?.kind === 'live' && element.attempt === fact.attempt ? element.tasks[fact.rank] : undefined;
+        if (task === undefined) report(`${fact.kind} of ${taskKeyText(fact)}, which is not the current attempt`);
+        else if (judgeEvent(fact.kind, task.step) !== 'news') {
+          report(`${fact.kind} of ${taskKeyText(fact)}, which stands at ${task.step}`);
         }
       },
       finish: () => {

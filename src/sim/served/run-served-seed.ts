@@ -83,7 +83,18 @@ function createServedCluster({
   keepFlushing(world, sharedDisk);
   const history = createHistory(truth);
   history.hearing = new Hearing();
-  return { world, random, ...faults, machines, sharedDisk, store, truth, history, lives: new Set() };
+  return {
+    world,
+    random,
+    ...faults,
+    killsAtStalls: true,
+    machines,
+    sharedDisk,
+    store,
+    truth,
+    history,
+    lives: new Set(),
+  };
 }
 
 function populate(

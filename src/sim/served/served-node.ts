@@ -77,7 +77,7 @@ export class ServedNode implements NodeProgram {
     this.#life = null;
     this.#close = null;
     const { world, random } = this.#cluster;
-    world.schedule(random.pick([30, 500, 5000, 30_000]) * random.fraction(), () => this.start());
+    world.schedule(random.pick([30, 30, 500, 5000, 30_000]) * random.fraction(), () => this.start());
   }
 
   async #serve(life: Life): Promise<void> {
