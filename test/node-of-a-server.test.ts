@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobHandle, RunyardClient } from '../src/client/api.ts';
@@ -93,7 +93,40 @@ describe('a node of a server, as it is typed', () => {
     const second = await yard(copy, 'node', 'start', '--name', 'n2', '--server', server.url, '--token-file', token);
     expect(second.code).toBe(78);
     expect(second.stderr).toContain('yard tokens create --join');
+    const kept = await yard(copy, 'up', '--name', 'n2', '--server', server.url, '--token-file', token);
+    expect(kept.stderr).toContain('it is not started again');
     const without = await yard(copy, 'node', 'start', '--name', 'n2', '--server', server.url);
     expect(without.stderr).toContain('--token-file');
+  });
+
+  it('whose name, home or token is wrong is refused at once, and nothing goes on in the background [X11] [R4.13]', async () => {
+    const made = await lab.yard(['tokens', 'create', '--join', '--quiet'], {
+      env: {
+        RUNYARD_HOME: copy,
+        RUNYARD_SERVER: server.url,
+        RUNYARD_TOKEN: `${server.adminToken}@${server.fingerprint}`,
+      },
+    });
+    // With one fingerprint, and with no second one behind it.
+    expect(made.stdout).toMatch(/^yj_[0-9a-z]+_[0-9a-f]{64}@sha256:[0-9a-f]{64}\n$/);
+    await yard(machine, 'up', '--name', 'n1', '--server', server.url, '--token-file', await joinToken());
+    const taken = await yard(copy, 'up', '--name', 'n1', '--server', server.url, '--token-file', await joinToken());
+    expect(taken.stderr).toMatch(/there is a node n1 already[\s\S]*it is not started again/);
+    const badName = await yard(
+      copy,
+      'up',
+      '--name',
+      '../n9',
+      '--server',
+      server.url,
+      '--token-file',
+      await joinToken(),
+    );
+    expect(badName.stderr).toMatch(/"\.\.\/n9" is not a name/);
+    expect(existsSync(join(copy, 'n9'))).toBe(false);
+    chmodSync(copy, 0o755);
+    const open = await yard(copy, 'up', '--name', 'n2', '--server', server.url, '--token-file', await joinToken());
+    expect(open.stderr).toMatch(/has mode 755[\s\S]*it is not started again/);
+    chmodSync(copy, 0o700);
   });
 });

@@ -66,7 +66,8 @@ const kinds = {
 function notForThis(kind: Presented['kind'], access: Access): Error {
   const wanted = opens[access].map((one) => kinds[one]).join(' or ');
   const found = kind === 'identity' ? 'no token of Runyard' : kinds[kind];
-  return refused('UNAUTHORIZED', `this is for ${wanted}, and what was sent is ${found}`, { hint: 'yard login' });
+  const hint = access === 'join' ? 'yard tokens create --join makes one' : 'yard login';
+  return refused('UNAUTHORIZED', `this is for ${wanted}, and what was sent is ${found}`, { hint });
 }
 
 async function signsIn(server: ServerParts, token: string, keys: readonly string[]): Promise<Principal> {

@@ -17,7 +17,7 @@ export async function execute(context: Context, { options }: Invocation): Promis
   try {
     return await serve(context, place, { wanted, options, ended });
   } catch (error) {
-    if (!(error instanceof RefusalError) || !isForGood.has(error.code)) throw error;
+    if (!(error instanceof RefusalError) || error instanceof ServedHere || !isForGood.has(error.code)) throw error;
     context.output.error(reportOf(error, context.home));
     return notAgain;
   }
@@ -31,7 +31,7 @@ async function serve(
   const node = await startPlaced(context, place, { wanted, options });
   if (node === null) {
     const hint = 'yard down ends it; --name makes another node here';
-    throw new RefusalError(refuse('NODE_TAKEN', `another process already serves node ${place.name}`, { hint }));
+    throw new ServedHere(refuse('NODE_TAKEN', `another process already serves node ${place.name}`, { hint }));
   }
   try {
     await writeRecord(context.home, node.name);
@@ -58,8 +58,14 @@ const isForGood: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
   'INCOMPATIBLE',
   'UNTRUSTED',
   'BAD_VALUE',
+  'BAD_NAME',
   'MISSING_KEY',
+  'NODE_TAKEN',
+  'PRIVILEGE',
 ]);
+
+/** By another process of this machine, which may end: unlike a name that the server gave to another machine. */
+class ServedHere extends RefusalError {}
 
 /** `laptop  ready  4 cores  16 GiB  1 GPU`. */
 export function describeNode({ id, cpus, memoryMiB, gpus }: PlacedView): string {

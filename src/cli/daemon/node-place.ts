@@ -5,6 +5,7 @@ import { defaultNodeName } from '../../client/capacity.ts';
 import { RefusalError } from '../../client/refusal-error.ts';
 import { embeddedName } from '../../client/remote/contexts.ts';
 import { readServerUrl } from '../../client/remote/server-url.ts';
+import { checkName } from '../../core/job/check-spec.ts';
 import type { NodeView } from '../../core/node/view.ts';
 import { refuse } from '../../core/refusal.ts';
 import { createNodeFiles } from '../../host/node/files.ts';
@@ -23,6 +24,9 @@ export interface NodePlace {
  */
 export async function nodePlaceOf(context: Context, options: Options): Promise<NodePlace> {
   const name = textOption(options, 'name') ?? defaultNodeName({ machine: createNodeMachine() });
+  // It becomes part of paths below.
+  const wrong = checkName(name, 'name');
+  if (wrong !== null) throw new RefusalError(wrong);
   if (textOption(options, 'context') === embeddedName) return { name, server: null };
   const { readJoinedServer } = await import('../../client/remote/agent/node-record.ts');
   const joined = await readJoinedServer(createNodeFiles(), `${context.home}/nodes/${name}`);
