@@ -181,6 +181,17 @@ describe('leases of nodes', () => {
     expect(presence(plane, 'n1')).toBe('suspect');
   });
 
+  it('stay long though a heartbeat came just before the process stood still and is read after it [X12]', async () => {
+    const { plane, keeper, heard } = await serving('n1');
+    await lab.pass(10_000, heard('n1'));
+    keeper.heard('n1', 'n1-i');
+    const command = await lab.open();
+    await lab.jump(3_600_000);
+    await command.execute(submission('a-222222'));
+    await lab.pass(250_000);
+    expect(presence(plane, 'n1')).toBe('up');
+  });
+
   it('are long when the process stood still, and the first look after it decides nothing [C28]', async () => {
     const { plane, heard } = await serving('n1');
     await lab.pass(10_000, heard('n1'));

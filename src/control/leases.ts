@@ -25,7 +25,7 @@ export class LeaseKeeper {
   readonly #host: Host;
   readonly #onFault: (error: unknown) => void;
   readonly #self: string;
-  readonly #heard = new Map<string, string>();
+  readonly #heard = new Map<string, { readonly instance: string; readonly atMs: number }>();
   /** Every lease was made long once, since this process began to listen. */
   #isLong = false;
   #lookedMs: number | null = null;
@@ -52,7 +52,7 @@ export class LeaseKeeper {
 
   /** A sign of life of the agent that speaks for the node: a heartbeat, or anything else that it sends. Costs nothing. */
   heard(node: string, instance: string): void {
-    this.#heard.set(node, instance);
+    this.#heard.set(node, { instance, atMs: this.#host.clock.bootMs() });
   }
 
   async #lookUntil(signal: AbortSignal): Promise<void> {
@@ -115,9 +115,12 @@ export class LeaseKeeper {
   /** Writes down who was heard; returns the nodes that were missed until now. */
   async #renew(): Promise<readonly Node[]> {
     const { state, leaseTimes, log } = this.#plane;
-    const nodes = [...this.#heard].flatMap(([name, instance]) => {
+    const nowMs = this.#host.clock.bootMs();
+    const nodes = [...this.#heard].flatMap(([name, { instance, atMs }]) => {
       const node = state.nodes.get(name);
-      return node?.leased === true && node.instance === instance ? [node] : [];
+      // Heard before this process stood still: what happened to the node meanwhile nobody knows.
+      const isOld = nowMs - atMs > leaseTimes.leaseMs / 2;
+      return node?.leased === true && node.instance === instance && !isOld ? [node] : [];
     });
     this.#heard.clear();
     const grants = nodes.map(({ name, instance }): LeaseGrant => {

@@ -16,6 +16,8 @@ export interface Cluster {
   rates: Rates;
   /** No more sudden faults than so many. */
   readonly mostStrikes: number;
+  /** A commit takes at most so long until it has the lock, in milliseconds. */
+  readonly commitMs: number;
   /** Agents are often killed just when a shim of theirs gets no time. */
   readonly killsAtStalls: boolean;
   readonly machines: readonly Machine[];
@@ -43,6 +45,7 @@ export function createCluster(options: { world: World; random: Random; rates: Ra
     random,
     rates,
     mostStrikes,
+    commitMs: 2,
     killsAtStalls: false,
     machines,
     sharedDisk,

@@ -15,7 +15,7 @@ export async function openSimLog(cluster: Cluster, life: Life): Promise<FactLog<
     pid,
     pauses: {
       beforeLock: () =>
-        incarnation.call(random.between(0.05, 2), () => {
+        incarnation.call(random.between(0.05, cluster.commitMs), () => {
           if (!happens('commitFails')) return;
           const code = random.pick(['ENOSPC', 'EIO']);
           throw new HostError(code, `${code}: the log could not be written`, '/shared/home/log');

@@ -1,5 +1,5 @@
 import type { JobSpec, Script } from '../core/job/spec.ts';
-import type { PartialSettings } from '../core/profile/settings.ts';
+import type { OnNodeLoss, PartialSettings } from '../core/profile/settings.ts';
 import { type Child, type Program, writeProgram } from './program.ts';
 import type { Random } from './random.ts';
 
@@ -11,16 +11,34 @@ export interface Intent {
   isAnswered: boolean;
 }
 
-/** What will be submitted in one seed; no command lasts longer than `longestMs`, and there are `mostJobs` at most. */
-export function drawWorkload(random: Random, longestMs = 20_000, mostJobs = 16): Intent[] {
-  const count = 3 + random.below(mostJobs - 2);
-  return Array.from({ length: count }, (_, number) => drawIntent(random, `k${number}`, longestMs));
+/** What the jobs of a seed are like. */
+export interface WorkloadKind {
+  /** No command lasts longer. */
+  readonly longestMs: number;
+  readonly mostJobs: number;
+  /** How many of their commands hang at their end, and cannot be killed before, from 0 to 1. */
+  readonly stuckShare: number;
+  /** Each as often as it stands here. */
+  readonly onNodeLoss: readonly OnNodeLoss[];
 }
 
-function drawIntent(random: Random, key: string, longestMs: number): Intent {
+const usualWorkload: WorkloadKind = {
+  longestMs: 20_000,
+  mostJobs: 16,
+  stuckShare: 0.1,
+  onNodeLoss: ['replace', 'replace', 'wait', 'fail'],
+};
+
+/** What will be submitted in one seed. */
+export function drawWorkload(random: Random, kind: WorkloadKind = usualWorkload): Intent[] {
+  const count = 3 + random.below(kind.mostJobs - 2);
+  return Array.from({ length: count }, (_, number) => drawIntent(random, `k${number}`, kind));
+}
+
+function drawIntent(random: Random, key: string, kind: WorkloadKind): Intent {
   const outputs = random.happens(0.3) ? ['out.txt'] : [];
-  const run = drawProgram(random, longestMs, random.happens(0.8) ? outputs : []);
-  const setup = random.happens(0.3) ? drawProgram(random, 3000, []) : null;
+  const run = drawProgram(random, kind, random.happens(0.8) ? outputs : []);
+  const setup = random.happens(0.3) ? drawProgram(random, { ...kind, longestMs: 3000 }, []) : null;
   const spec: JobSpec = {
     name: key,
     run: asScript(random, run),
@@ -30,7 +48,7 @@ function drawIntent(random: Random, key: string, longestMs: number): Intent {
     env: { KEY: key },
     args: [],
   };
-  return { key, spec, settings: drawSettings(random), isAnswered: false };
+  return { key, spec, settings: drawSettings(random, kind), isAnswered: false };
 }
 
 function asScript(random: Random, program: Program): Script {
@@ -38,7 +56,7 @@ function asScript(random: Random, program: Program): Script {
   return random.happens(0.5) ? text : ['a-program', text];
 }
 
-function drawProgram(random: Random, longestMs: number, writes: readonly string[]): Program {
+function drawProgram(random: Random, { longestMs, stuckShare }: WorkloadKind, writes: readonly string[]): Program {
   const { happens, between, pick } = random;
   return {
     lastsMs: Math.round(longestMs * random.fraction() ** 3) + 1,
@@ -47,7 +65,7 @@ function drawProgram(random: Random, longestMs: number, writes: readonly string[
     onTerm: pick(['die', 'die', 'leave', 'ignore'] as const),
     children: happens(0.25) ? Array.from({ length: 1 + random.below(2) }, () => drawChild(random)) : [],
     writes,
-    stuckMs: happens(0.1) ? Math.round(between(1000, 150_000)) : 0,
+    stuckMs: happens(stuckShare) ? Math.round(between(1000, 150_000)) : 0,
     serves: null,
   };
 }
@@ -61,7 +79,7 @@ function drawChild({ happens, between }: Random): Child {
   };
 }
 
-function drawSettings(random: Random): PartialSettings {
+function drawSettings(random: Random, kind: WorkloadKind): PartialSettings {
   const { happens, between, pick } = random;
   return {
     nodes: happens(0.1) ? 2 : 1,
@@ -74,7 +92,7 @@ function drawSettings(random: Random): PartialSettings {
     graceMs: pick([0, 500, 3000]),
     retry: { maxAttempts: pick([1, 2, 3, 5]), onExit: happens(0.6) ? [7, 137] : [] },
     array: happens(0.25) ? { size: 1 + random.below(6), maxRunning: happens(0.5) ? 1 + random.below(3) : null } : null,
-    onNodeLoss: pick(['replace', 'replace', 'wait', 'fail'] as const),
+    onNodeLoss: pick(kind.onNodeLoss),
     priority: random.below(3),
     port: happens(0.2),
   };

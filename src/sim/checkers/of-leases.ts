@@ -118,7 +118,7 @@ function isSame(fact: { readonly bootId: string; readonly capacity: unknown }, n
 }
 
 /** Heard, and the lease not renewed yet: heartbeats are written down together. */
-const unwrittenMs = 2500;
+const unwrittenMs = 8000;
 const roundingMs = 5;
 
 /** Signs of life by node, in the order of the log. */

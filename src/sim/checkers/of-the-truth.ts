@@ -71,12 +71,14 @@ export const truthCheckers: readonly Checker[] = [
   {
     id: 'I16',
     says: 'a restart of the agent or of a control plane alone ends no run',
-    open: ({ truth }, report) => {
+    open: ({ truth, cloned }, report) => {
       const bySeq = new Map<number, TrueSignal[]>();
       // What cannot be killed gets the same signal again and again: once is enough.
       const told = new Set<string>();
       for (const one of truth.signals) {
         if (one.attempt === null || one.isSweep || one.signal === 'SIGCONT' || one.role === 'helper') continue;
+        // Of two copies of a machine the older one ends what it has, whatever becomes of it on the newer one.
+        if (cloned.has(one.by)) continue;
         bySeq.set(one.seq, [...(bySeq.get(one.seq) ?? []), one]);
       }
       return {

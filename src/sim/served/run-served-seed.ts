@@ -23,7 +23,7 @@ import { type ServedTargets, startServedStrikes } from './served-strikes.ts';
 import { SimServer } from './sim-server.ts';
 import { Ways } from './ways.ts';
 
-const mostJobs = 30;
+const workload = { mostJobs: 30, stuckShare: 0.25, onNodeLoss: ['replace', 'wait', 'wait', 'fail'] } as const;
 /** The faults of one machine are rarer here: what is waited for takes minutes, and there are many machines. */
 const localFaults = 0.2;
 const healWithinMs = 8 * 3_600_000;
@@ -37,7 +37,10 @@ export async function runServedSeed(seed: number, options: Omit<SeedOptions, 'ra
   const world = new World(random.fork(), drain);
   const rates = trimRates(scaleRates(drawRates(random), localFaults), trim);
   const served = trimRates(drawServedRates(random), trim);
-  const drawn = drawWorkload(random.fork(), random.pick([60_000, 200_000, 600_000]), mostJobs);
+  const drawn = drawWorkload(random.fork(), {
+    ...workload,
+    longestMs: random.pick([60_000, 200_000, 600_000]),
+  });
   const intents = drawn.slice(0, services ? random.below(5) : undefined).slice(0, trim.intents ?? undefined);
   const work = { intents, services };
   const { targets, servedTargets } = populate(
@@ -81,12 +84,15 @@ function createServedCluster({
   const sharedDisk = new Disk({ wallMs: () => machines[0]?.wallMs() ?? 0, hasJournal: true });
   sharedDisk.makeFolder('/shared/home', 0o700);
   keepFlushing(world, sharedDisk);
+  // A slow store leaves room for what happens between a look and what follows from it.
+  const commitMs = random.pick([2, 2, 50, 800]);
   const history = createHistory(truth);
   history.hearing = new Hearing();
   return {
     world,
     random,
     ...faults,
+    commitMs,
     killsAtStalls: true,
     machines,
     sharedDisk,
