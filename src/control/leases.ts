@@ -116,22 +116,22 @@ export class LeaseKeeper {
   async #renew(): Promise<readonly Node[]> {
     const { state, leaseTimes, log } = this.#plane;
     const nowMs = this.#host.clock.bootMs();
-    const nodes = [...this.#heard].flatMap(([name, { instance, atMs }]) => {
+    const renewed = [...this.#heard].flatMap(([name, { instance, atMs }]) => {
       const node = state.nodes.get(name);
-      // Heard before this process stood still: what happened to the node meanwhile nobody knows.
-      const isOld = nowMs - atMs > leaseTimes.leaseMs / 2;
-      return node?.leased === true && node.instance === instance && !isOld ? [node] : [];
+      // A lease counts from the heartbeat: one from before this process stood still is worth what is left of it.
+      const forMs = leaseTimes.leaseMs - (nowMs - atMs);
+      return node?.leased === true && node.instance === instance && forMs > 0 ? [{ node, forMs }] : [];
     });
     this.#heard.clear();
-    const grants = nodes.map(({ name, instance }): LeaseGrant => {
-      return { name: leaseName(name), holder: instance, forMs: leaseTimes.leaseMs, heard: true };
+    const grants = renewed.map(({ node: { name, instance }, forMs }): LeaseGrant => {
+      return { name: leaseName(name), holder: instance, forMs, heard: true };
     });
     const isLeased = [...state.nodes.values()].some(({ leased }) => leased);
     const isDue = isLeased && this.#plane.nowMs() - this.#attendedMs >= attendMs;
     if (grants.length === 0 && !isDue) return [];
     await log.renewLeases([...grants, this.#role()]);
     this.#attendedMs = this.#plane.nowMs();
-    return nodes.filter(({ presence: { kind } }) => kind === 'suspect' || kind === 'lost');
+    return renewed.map(({ node }) => node).filter(({ presence: { kind } }) => kind === 'suspect' || kind === 'lost');
   }
 
   /** This process stood still itself: what was sent to it meanwhile is read first. */

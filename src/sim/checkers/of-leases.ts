@@ -149,7 +149,7 @@ class Signs {
     );
     const signMs = Math.max(heard?.atMs ?? -Infinity, this.#joinedMs.get(node) ?? -Infinity);
     const beganMs = this.#hearing?.begins.findLast((atMs) => atMs <= nowMs) ?? -Infinity;
-    return (beganMs > signMs ? beganMs + afterOutageMs : signMs + leaseMs) - roundingMs;
+    return (beganMs > signMs ? beganMs - unwrittenMs + afterOutageMs : signMs + leaseMs) - roundingMs;
   }
 
   lossDueMs(node: string, leaseEndMs: number): number {
