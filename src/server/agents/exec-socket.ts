@@ -9,8 +9,9 @@ import { type BesideRun, type ExecPeer, runBeside } from '../../client/remote/ag
 import type { StreamEnd } from '../../client/remote/agent/streams.ts';
 import { oneTask } from '../../client/task-place.ts';
 import { allow } from '../../client/visible.ts';
-import type { TaskKey } from '../../core/job/job.ts';
-import { refuse } from '../../core/refusal.ts';
+import { authorizeAction } from '../../core/access/authorize.ts';
+import type { Job, TaskKey } from '../../core/job/job.ts';
+import { type Refusal, refuse } from '../../core/refusal.ts';
 import {
   decodeExecBytes,
   type ExecAnswer,
@@ -22,10 +23,12 @@ import type { jobRoutes } from '../../wire/http/routes-jobs.ts';
 import { refusalOf } from '../http-refusal.ts';
 import type { ServerParts } from '../server-parts.ts';
 import type { AskedSocket } from '../sockets.ts';
+import { whyNoLonger } from '../who-asks.ts';
 
 type Start = Extract<ExecRequest, { kind: 'start' }>;
 
 const startWithinMs = 10_000;
+const goodbyeMs = 1000;
 /** Pieces of input that are handed on; with their heads they are one message. */
 const pieceBytes = 32 * 1024;
 const mostWaitingBytes = 256 * 1024;
@@ -42,6 +45,12 @@ export async function serveExec(asked: AskedSocket<typeof jobRoutes.execJob>): P
   const socket = await asked.accept();
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   signal.addEventListener('abort', () => socket.close(1001, 'the server stops'), { once: true });
+  const forget = whenForbidden(asked, job, (refusal) => {
+    refuseIn(socket, refusal);
+    socket.close(1000);
+    // Whoever may not go on is not waited for, so that they cannot keep the command by never answering.
+    embedded.host.timers.after(goodbyeMs, () => socket.terminate());
+  });
   try {
     const start = await readStart(socket, server);
     const isElsewhere = embedded.plane.state.nodes.get(task.node)?.leased === true;
@@ -50,11 +59,32 @@ export async function serveExec(asked: AskedSocket<typeof jobRoutes.execJob>): P
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal === null) throw error;
-    const { code, message, hint, path } = refusal;
-    say(socket, { kind: 'refused', error: { code, message, hint, path } });
+    refuseIn(socket, refusal);
     socket.close(1000);
   }
   await closed;
+  forget();
+}
+
+/** Tells when they may not go on: the token was revoked or has expired, or the role is not theirs any more. */
+function whenForbidden(
+  { actor, server }: AskedSocket<typeof jobRoutes.execJob>,
+  job: Job,
+  tell: (refusal: Refusal) => void,
+): () => void {
+  const { host, plane } = server.embedded;
+  const work = { ...job, what: `job ${job.id}` };
+  const look = (): void => {
+    const over = refusalOf(whyNoLonger(server, actor)) ?? authorizeAction(plane.state, actor, 'exec', work);
+    if (over === null) cancel = host.timers.after(server.settings.limits.keepAliveMs, look);
+    else tell(over);
+  };
+  let cancel = host.timers.after(server.settings.limits.keepAliveMs, look);
+  return () => cancel();
+}
+
+function refuseIn(socket: WebSocket, { code, message, hint, path }: Refusal): void {
+  say(socket, { kind: 'refused', error: { code, message, hint, path } });
 }
 
 function readStart(socket: WebSocket, { embedded }: ServerParts): Promise<Start> {

@@ -6,19 +6,22 @@ import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RunningNode } from '../../client/api.ts';
 import { createJobs } from '../../client/jobs.ts';
+import { createProjects } from '../../client/projects.ts';
+import type { RefusalError } from '../../client/refusal-error.ts';
 import { startServerNode } from '../../client/remote/agent/start-remote-node.ts';
 import { RemoteRunyard } from '../../client/remote/remote-runyard.ts';
 import { createServices } from '../../client/services.ts';
 import { createTokens } from '../../client/tokens.ts';
 import { Server } from '../server.ts';
+import type { ServerLimits } from '../settings.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'runyard-elsewhere-'));
 let server: Server;
 let node: RunningNode | null = null;
 let notes: string[] = [];
 
-async function startServer(port = 0): Promise<Server> {
-  return Server.start({ home: `${home}/server`, listen: { host: '127.0.0.1', port } });
+async function startServer(port = 0, limits: Partial<ServerLimits> = {}): Promise<Server> {
+  return Server.start({ home: `${home}/server`, listen: { host: '127.0.0.1', port }, limits });
 }
 
 async function startNode(joinToken?: string): Promise<RunningNode> {
@@ -174,6 +177,41 @@ describe('a node of a server', () => {
     await job.stop({ graceMs: 0 });
     await job.wait();
     await other.close();
+    await remote.close();
+  });
+
+  it('ends a command whose token was revoked, or whose role was taken away, while it runs [X29]', async () => {
+    await server.close();
+    server = await startServer(server.port, { keepAliveMs: 20 });
+    const { embedded } = server.parts;
+    const tokens = createTokens(embedded);
+    const bob = await tokens.create({ user: 'bob' });
+    const address = { url: server.url, fingerprint: server.fingerprint, token: bob.token };
+    const remote = new RemoteRunyard({ address, home: `${home}/bob` });
+    const job = await remote.jobs.submit({ job: { name: 'mine', run: 'echo begun; exec sleep 100' } });
+    for await (const text of job.logs({ follow: true })) if (text.includes('begun')) break;
+    const open = async () => {
+      const streams = { stdin: null, stdout: new PassThrough(), stderr: new PassThrough() };
+      const session = await job.exec({ command: ['sh', '-c', 'echo up; exec sleep 100'], streams });
+      await once(streams.stdout, 'data');
+      return { ended: session.ended };
+    };
+    const withdraw = {
+      'the role': () => createProjects(embedded).change('default', { everyone: 'viewer' }),
+      'the token': () => tokens.revoke(bob.id),
+    };
+    const codes: string[] = [];
+    for (const take of Object.values(withdraw)) {
+      const { ended } = await open();
+      const told = ended.catch((error: RefusalError) => codes.push(error.code));
+      await take();
+      await told;
+      await createProjects(embedded).change('default', { everyone: 'member' });
+    }
+    expect(codes).toEqual(['FORBIDDEN', 'UNAUTHORIZED']);
+    await createJobs(embedded)
+      .get(job.id)
+      .then((one) => one.stop({ graceMs: 0 }));
     await remote.close();
   });
 
