@@ -145,8 +145,9 @@ export const mutations = [
   {
     name: 'agents keep what their orders do not name',
     file: 'src/agent/agent.ts',
-    find: 'if (!named.has(name)) this.#retire(runner);',
-    replace: "if (name === '') this.#retire(runner);",
+    find: 'const named = new Set(news.orders.map(({ key }) => taskKeyText(key)));',
+    replace:
+      'const named = new Set([...news.orders.map(({ key }) => taskKeyText(key)), ...this.#runners.keys(), ...this.#inventory.map(taskKeyText)]);',
     served: true,
   },
   {
@@ -168,13 +169,6 @@ export const mutations = [
     file: 'src/core/node/loss.ts',
     find: 'const isTogether = silent >= leastTogether &&',
     replace: 'const isTogether = silent >= leastTogether * 1000 &&',
-    served: true,
-  },
-  {
-    name: 'grace left out',
-    file: 'src/core/node/decide-leases.ts',
-    find: 'untilMs + context.leaseTimes.graceMs <= context.nowMs',
-    replace: 'untilMs <= context.nowMs',
     served: true,
   },
   {

@@ -116,21 +116,24 @@ export class LeaseKeeper {
   async #renew(): Promise<readonly Node[]> {
     const { state, leaseTimes, log } = this.#plane;
     const nowMs = this.#host.clock.bootMs();
-    const renewed = [...this.#heard].flatMap(([name, { instance, atMs }]) => {
+    const heard = [...this.#heard];
+    const renewed = heard.flatMap(([name, { instance, atMs }]) => {
       const node = state.nodes.get(name);
       // A lease counts from the heartbeat: one from before this process stood still is worth what is left of it.
       const forMs = leaseTimes.leaseMs - (nowMs - atMs);
       return node?.leased === true && node.instance === instance && forMs > 0 ? [{ node, forMs }] : [];
     });
-    this.#heard.clear();
     const grants = renewed.map(({ node: { name, instance }, forMs }): LeaseGrant => {
       return { name: leaseName(name), holder: instance, forMs, heard: true };
     });
     const isLeased = [...state.nodes.values()].some(({ leased }) => leased);
     const isDue = isLeased && this.#plane.nowMs() - this.#attendedMs >= attendMs;
-    if (grants.length === 0 && !isDue) return [];
-    await log.renewLeases([...grants, this.#role()]);
-    this.#attendedMs = this.#plane.nowMs();
+    if (grants.length > 0 || isDue) {
+      await log.renewLeases([...grants, this.#role()]);
+      this.#attendedMs = this.#plane.nowMs();
+    }
+    // Only now: what a full disk did not take is written down with the next look.
+    for (const [name, one] of heard) if (this.#heard.get(name) === one) this.#heard.delete(name);
     return renewed.map(({ node }) => node).filter(({ presence: { kind } }) => kind === 'suspect' || kind === 'lost');
   }
 
