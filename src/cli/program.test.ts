@@ -20,14 +20,18 @@ describe('the command line', () => {
   it('has exactly the commands that are due', async () => {
     const due =
       `run submit attach jobs logs wait stop retry outputs explain exec events apply services secrets profiles nodes up down
-      doctor prune completion`.split(/\s+/);
+      login contexts projects tokens simulate doctor prune completion`.split(/\s+/);
     const help = await parseArguments(['--help'], '1.2.3');
     const listed =
       help.kind === 'text' ? [...help.text.matchAll(/^ {2}([a-z]+)(?: |$)/gm)].map(([, word]) => word) : [];
-    expect(listed.sort()).toEqual([...due, 'node'].sort());
+    expect(listed.sort()).toEqual([...due, 'node', 'server'].sort());
     const words = commands.map((command) => command.words).sort();
     const ofServices = ['scale', 'restart', 'stop', 'rm', 'rollout pause', 'rollout resume', 'rollout undo'];
-    const longer = ['secrets set', 'secrets rm', 'nodes drain', 'nodes resume', 'nodes rm', 'node start'];
+    const longer = [
+      ...['secrets set', 'secrets rm', 'nodes drain', 'nodes resume', 'nodes rm', 'node start', 'server start'],
+      ...['contexts use', 'contexts rm', 'tokens create', 'tokens rm'],
+      ...['projects create', 'projects set', 'projects grant', 'projects revoke', 'projects rm'],
+    ];
     expect(words).toEqual([...due, ...longer, ...ofServices.map((word) => `services ${word}`)].sort());
   });
 
