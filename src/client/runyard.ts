@@ -19,7 +19,7 @@ import { type OpenEmbedded, type OpenOptions, openEmbedded } from './open-embedd
 import { createProfiles } from './profiles.ts';
 import { createProjects } from './projects.ts';
 import { prune } from './prune.ts';
-import type { ConnectOptions } from './remote/connect.ts';
+import type { ConnectOptions } from './remote/connect-options.ts';
 import { createSecrets } from './secrets/secrets.ts';
 import { createServices } from './services.ts';
 import { createTokens } from './tokens.ts';

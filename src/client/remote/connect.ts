@@ -1,20 +1,8 @@
 import { prepareHome } from '../home.ts';
+import type { ConnectOptions } from './connect-options.ts';
 import type { ServerAddress } from './outgoing.ts';
 import { RemoteRunyard } from './remote-runyard.ts';
 import { readServerUrl, readToken } from './server-url.ts';
-
-export interface ConnectOptions {
-  /** `https://host:port`. */
-  readonly server: string;
-  /** Default: RUNYARD_TOKEN. One with `@sha256:…` pins the server's certificate. */
-  readonly token?: string;
-  /** Of the server's certificate; without one, those that this machine trusts must have signed it. */
-  readonly fingerprint?: string;
-  /** This user's own folder; default: RUNYARD_HOME, else `~/.runyard`. */
-  readonly home?: string;
-  /** Told when the server cannot be reached for a while, and when it can be again. */
-  readonly onNote?: (message: string) => void;
-}
 
 /** A client of a server. Nothing is sent before the first call. */
 export async function connect(options: ConnectOptions): Promise<RemoteRunyard> {
