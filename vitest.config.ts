@@ -16,6 +16,9 @@ const behaviour = [
   'up-again',
 ].map((name) => `test/${name}.test.ts`);
 
+/** Each would load the whole server for itself: these share what they import. They keep no state in modules. */
+const network = ['src/server/**/*.test.ts', 'src/client/remote/**/*.test.ts'];
+
 const common = {
   // Ends what hangs, and nothing that is slow on a busy machine: what has to be quick measures itself.
   testTimeout: 120_000,
@@ -27,7 +30,8 @@ export default defineConfig({
     // Most tests wait for processes that they started: two files at once suit even a machine of two cores.
     maxWorkers: 2,
     projects: [
-      { test: { ...common, name: 'embedded', include: ['src/**/*.test.ts', 'test/**/*.test.ts'] } },
+      { test: { ...common, name: 'embedded', include: ['src/**/*.test.ts', 'test/**/*.test.ts'], exclude: network } },
+      { test: { ...common, name: 'network', include: network, isolate: false } },
       { test: { ...common, name: 'served', include: behaviour, env: { RUNYARD_TEST_MODE: 'served' } } },
     ],
   },
