@@ -23,7 +23,7 @@ export function createNeutraliser(): (text: string) => string {
 export function neutralise(text: string): string {
   let result = '';
   let start = 0;
-  for (const { index, 0: found } of text.matchAll(/(?![\t\n\r])\p{Cc}/gu)) {
+  for (const { index, 0: found } of text.matchAll(/(?![\t\n\r])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu)) {
     if (found === escapeCharacter && color.test(text.slice(index, index + longestColor))) continue;
     result += text.slice(start, index) + visible(found);
     start = index + 1;
@@ -31,9 +31,10 @@ export function neutralise(text: string): string {
   return result + text.slice(start);
 }
 
-/** `^[` for an escape, `\x9b` for the eight-bit ones. */
+/** `^[` for an escape, `\x9b` for the eight-bit ones, `\u202e` for what turns the direction of writing. */
 function visible(control: string): string {
   const code = control.charCodeAt(0);
   if (code < 32) return `^${String.fromCharCode(code + 64)}`;
+  if (code > 255) return `\\u${code.toString(16)}`;
   return code === 127 ? '^?' : `\\x${code.toString(16)}`;
 }

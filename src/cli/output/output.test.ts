@@ -140,6 +140,25 @@ describe('what a job prints', () => {
     expect([safe('a\x1b'), safe('[3'), safe('1mred\x1b'), safe(']0;x')].join('')).toBe('a\x1b[31mred^[]0;x');
   });
 
+  it('cannot be had by anything else that others chose: names of devices, reasons, addresses, errors [R4.38]', () => {
+    const evil = 'a\x1b]0;t\x07\x9b2J\u202eb';
+    const safe = 'a^[]0;t^G\\x9b2J\\u202eb';
+    for (const terminal of [true, false]) {
+      const { streams, stdout, stderr } = keepStreams({ terminal });
+      const output = chooseOutput(streams, { json: false, quiet: false });
+      output.answer({}, () => evil);
+      output.item({}, () => evil);
+      output.note(evil);
+      output.status({ ...setup, detail: evil });
+      output.live({ ...setup, detail: evil });
+      output.live(null);
+      output.error({ code: 'FAULT', message: evil, hint: evil, path: null, excerpt: evil });
+      expect(stdout().replaceAll('\r\x1b[2K', '')).toBe(`${safe}\n${safe}\n`);
+      expect(stderr().replaceAll('\r\x1b[2K', '')).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);
+      expect(stderr().split(safe).length - 1).toBe(terminal ? 6 : 5);
+    }
+  });
+
   it('reaches a pipe byte for byte', () => {
     const { streams, stdout } = keepStreams({ terminal: true, stdoutTerminal: false });
     chooseOutput(streams, { json: false, quiet: false }).log(piece('\x1b]0;t\x07'));

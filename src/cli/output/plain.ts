@@ -1,3 +1,4 @@
+import { neutralise } from './escapes.ts';
 import { layoutError, layoutStatus } from './layout.ts';
 import { createLogWriter } from './log-writer.ts';
 import type { Output } from './output.ts';
@@ -5,13 +6,13 @@ import type { Streams } from './streams.ts';
 
 /** Plain lines, for pipes and files: no colour, no bar, the bytes of a job as they are. */
 export function createPlainOutput(streams: Streams): Output {
-  const say = (text: string): void => streams.stderr.write(`${text}\n`);
+  const say = (text: string): void => streams.stderr.write(`${neutralise(text)}\n`);
   const bytesOf = createLogWriter(streams);
   const { stdout } = streams;
   return {
     kind: 'plain',
-    answer: (_document, asText) => stdout.write(`${asText(stdout.isTerminal ? stdout.columns() : null)}\n`),
-    item: (_document, asText) => stdout.write(`${asText()}\n`),
+    answer: (_document, asText) => stdout.write(`${neutralise(asText(stdout.isTerminal ? stdout.columns() : null))}\n`),
+    item: (_document, asText) => stdout.write(`${neutralise(asText())}\n`),
     log: (piece) => streams[piece.target].write(bytesOf(piece)),
     status: (line) => say(layoutStatus(streams, line, null)),
     live: () => {},

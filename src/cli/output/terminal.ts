@@ -1,3 +1,4 @@
+import { neutralise } from './escapes.ts';
 import { createFrame } from './frame.ts';
 import { layoutError, layoutStatus } from './layout.ts';
 import { createLogWriter } from './log-writer.ts';
@@ -25,14 +26,14 @@ export function createTerminalOutput(streams: Streams): Output {
     if (live === null || !atLineStart) return;
     const columns = streams.stderr.columns();
     streams.stderr.write(
-      `${eraseLine}${cut(layoutStatus({ ...streams, color: false }, live, columns - 1), columns - 1)}`,
+      `${eraseLine}${cut(neutralise(layoutStatus({ ...streams, color: false }, live, columns - 1)), columns - 1)}`,
     );
     drawn = true;
   };
   const say = (text: string): void => {
     frame.leave();
     // At the start of a line stands nothing but what was typed, such as ^C.
-    streams.stderr.write(`${atLineStart ? eraseLine : '\n'}${text}\n`);
+    streams.stderr.write(`${atLineStart ? eraseLine : '\n'}${neutralise(text)}\n`);
     drawn = false;
     atLineStart = true;
     draw();
@@ -40,7 +41,7 @@ export function createTerminalOutput(streams: Streams): Output {
   const answer = (text: string): void => {
     frame.leave();
     erase();
-    streams.stdout.write(`${text}\n`);
+    streams.stdout.write(`${neutralise(text)}\n`);
   };
   return {
     kind: 'terminal',
