@@ -1,5 +1,5 @@
 import { evolve } from '../core/evolve.ts';
-import { type Fact, type FactKind, factKinds } from '../core/fact.ts';
+import { type Fact, factKinds } from '../core/fact.ts';
 import { findTask, jobState } from '../core/job/job.ts';
 import { jobMoves, type TaskEventKind, transitions } from '../core/job/lifecycle.ts';
 import { type RefusalCode, refusals } from '../core/refusal.ts';
@@ -26,12 +26,11 @@ export function everyRow(): readonly string[] {
   ];
 }
 
-/** Rows that seeds cannot bring about, each with why. */
+/** Why seeds cannot bring about a row; null for one that they should. */
 export function whyNeverSeen(row: string): string | null {
   const [what, name = ''] = row.split(' ');
-  if (what === 'refusal') return neverRefused[name as RefusalCode] ?? null;
-  if (what === 'fact') return neverSaid[name as FactKind] ?? null;
-  return row in neverMoved ? (neverMoved[row] ?? null) : null;
+  if (what === 'refusal' && !decided.has(name as RefusalCode)) return beforeCommands;
+  return unseen[row] ?? null;
 }
 
 /** The rows that one history has brought about. */
@@ -103,6 +102,33 @@ function noteRollout({ service, to, state: before }: RolloutBefore, state: State
     rows.add(moveRow('rollout', before, rollout.state));
 }
 
-const neverRefused: Partial<Record<RefusalCode, string>> = {};
-const neverSaid: Partial<Record<FactKind, string>> = {};
-const neverMoved: Readonly<Record<string, string>> = {};
+/** Refusals that the control plane itself gives and that the commands of simulated people can meet. */
+const decided: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
+  ...(['BAD_BYTE', 'BAD_ENV_KEY', 'BAD_NAME', 'PATH_ESCAPE', 'RANGE', 'MISSING_BLOBS', 'ID_TAKEN'] as const),
+  ...(['NOT_FOUND', 'WRONG_STATE', 'STALE_ATTEMPT', 'NOT_ASSIGNED', 'FUTURE_ATTEMPT', 'CLOCK_SKEW'] as const),
+  ...(['UNAUTHORIZED', 'FORBIDDEN', 'STORE_FULL'] as const),
+]);
+
+const beforeCommands = 'given where files, requests and tokens are read, or for what the simulator has none of';
+const noSecrets = 'sealing is true cryptography, which has tests of its own';
+const noProjects = 'who may do what is a table, which is tested row by row';
+const noStart = 'a task stands there only while its node is not seen, and no command of the simulator finds it then';
+
+const unseen: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ['SecretSet', 'SecretShared', 'SecretRemoved', 'NodeSecretsChanged'].map((kind) => [`fact ${kind}`, noSecrets]),
+  ),
+  ...Object.fromEntries(
+    ['ProjectCreated', 'ProjectChanged', 'ProjectRemoved', 'RoleGranted', 'RoleRevoked'].map((kind) => [
+      `fact ${kind}`,
+      noProjects,
+    ]),
+  ),
+  'fact TokenRevoked': noProjects,
+  ...Object.fromEntries(
+    ['TimedOut', 'NodeFault', 'NodeLost', 'OperatorStop', 'Evicted'].map((kind) => [
+      `transition ${kind} at claimed`,
+      noStart,
+    ]),
+  ),
+};

@@ -10,6 +10,8 @@ import {
   stopSomething,
 } from '../client-actions.ts';
 
+import { sendNonsense } from './odd-commands.ts';
+
 type Act = (context: ClientContext) => Promise<void>;
 
 /** Something random that people do at a server. */
@@ -55,5 +57,5 @@ const retry: Act = async (context) => {
 
 const acts: readonly Act[] = [
   ...[stopSomething, stopSomething, drain, drain, resumeSomething, resumeSomething, failUnschedulable],
-  ...[remove, retry, applyProfile, speakForOthers],
+  ...[remove, retry, retry, applyProfile, speakForOthers, sendNonsense],
 ];

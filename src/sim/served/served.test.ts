@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { everyRow, whyNeverSeen } from '../coverage.ts';
 import type { SeedResult } from '../run-seed.ts';
 import { shrink } from '../shrink.ts';
 import { keptServedSeeds } from './kept-seeds.ts';
@@ -64,6 +65,17 @@ describe('the simulator of a server and its nodes', () => {
     for (const kind of ['NodeSuspected', 'NodeDeclaredLost', 'NodeDrained', 'Evicted']) {
       expect(rows).toContain(`fact ${kind}`);
     }
+  });
+});
+
+describe('coverage', () => {
+  it('explains only rows that there are, and none that these seeds bring about', async () => {
+    const all = new Set(everyRow());
+    const explained = [...all].filter((row) => whyNeverSeen(row) !== null);
+    const { rows } = await run(2, false);
+    for (const row of rows) expect(all).toContain(row);
+    expect(explained.filter((row) => rows.has(row))).toEqual([]);
+    expect(all.size - explained.length).toBeGreaterThan(150);
   });
 });
 
