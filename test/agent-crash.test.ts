@@ -55,14 +55,21 @@ async function submitJob(round: number): Promise<string> {
   return (JSON.parse(stdout) as { id: string }).id;
 }
 
-/** One line in count, exit code 5, the log whole. */
+/** One line in count, exit code 5, the log whole. Asked as a command would: by a client that comes and goes. */
 async function ranOnce(id: string): Promise<void> {
-  const waited = await lab.yard(['wait', id]);
-  expect([id, waited.code]).toEqual([id, 5]);
-  const to = join(lab.folder, id);
-  await lab.yard(['outputs', id, '--to', to]);
-  expect([id, readFileSync(join(to, 'count'), 'utf8')]).toEqual([id, 'x\n']);
-  expect([id, (await lab.yard(['logs', id])).stdout]).toEqual([id, 'line\n']);
+  const client = await lab.client();
+  try {
+    const job = await client.jobs.get(id);
+    expect([id, (await job.wait()).outcome?.exitCode]).toEqual([id, 5]);
+    const to = join(lab.folder, id);
+    await job.land({ to });
+    expect([id, readFileSync(join(to, 'count'), 'utf8')]).toEqual([id, 'x\n']);
+    let log = '';
+    for await (const text of job.logs()) log += text;
+    expect([id, log]).toEqual([id, 'line\n']);
+  } finally {
+    await client.close();
+  }
 }
 
 function startAgent(): Running {
