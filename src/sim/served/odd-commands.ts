@@ -18,7 +18,8 @@ export async function sendNonsense({ cluster, life, plane }: ClientContext): Pro
   if (odd === null) return;
   const answer = await plane.execute(odd.command, odd.options);
   if (isRefusal(answer)) history.refusals.push(answer);
-  else history.rogues.push({ what: `nonsense (${odd.command.kind})`, expected: JSON.stringify(odd), code: null });
+  else if (answer.kind !== 'reported' || answer.stale.length === 0)
+    history.rogues.push({ what: `nonsense (${odd.command.kind})`, expected: JSON.stringify(odd), code: null });
   world.note(life.name, `${odd.command.kind}, which is nonsense: ${isRefusal(answer) ? answer.code : 'done'}`);
 }
 
@@ -68,7 +69,21 @@ const nonsense: readonly Nonsense[] = [
     return { command: { kind: 'DrainNode', ...about } };
   },
   fromTheFuture,
+  fromThePast,
 ];
+
+/** A node's own report of an attempt that another has replaced: it is told to end it. */
+function fromThePast(state: State): Odd | null {
+  for (const { name, instance, allocations } of state.nodes.values()) {
+    for (const text of allocations.keys()) {
+      const key = parseTaskKey(text);
+      if (key === null || key.attempt < 2 || !state.jobs.get(key.job)?.elements.has(key.index)) continue;
+      const event = { ...key, attempt: key.attempt - 1, kind: 'GaveUp' as const, message: 'long ago' };
+      return { command: { kind: 'NodeReport', node: name, instance, events: [event], released: [] } };
+    }
+  }
+  return null;
+}
 
 /** A report of an attempt that was never placed. */
 function fromTheFuture(state: State): Odd | null {

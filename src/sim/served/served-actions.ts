@@ -28,7 +28,10 @@ export async function bringToRest(context: ClientContext): Promise<void> {
 
 const drain: Act = async (context) => {
   const deadlineMs = context.cluster.random.pick([null, 0, 5000, 60_000]);
-  const node = pickNode(context);
+  // What people drain is often what does not answer.
+  const silent = [...context.plane.state.nodes.values()].filter(({ presence }) => presence.kind === 'suspect');
+  const [sick] = silent;
+  const node = sick !== undefined && context.cluster.random.happens(0.7) ? sick.name : pickNode(context);
   await ask(context, { kind: 'DrainNode', node, reason: 'maintenance', by: context.life.name, deadlineMs });
 };
 
