@@ -52,6 +52,15 @@ export function testLeasesAndTime({ store }: Given): void {
     expect(await log.readAfter(0)).toEqual([]);
   });
 
+  it('takes what is left of a lease by a clock that counts parts of milliseconds, and rounds it down', async () => {
+    const log = await store().open();
+    const lease = await log.renewLease({ name: 'a', holder: 'one', forMs: 29_999.75 });
+    await log.renewLeases([{ name: 'b', holder: 'one', forMs: 29_999.75, heard: true }]);
+    const ends = (await log.readLeases()).map(({ untilMs }) => untilMs);
+    for (const untilMs of ends) expect(Number.isInteger(untilMs)).toBe(true);
+    expect(ends[0]).toBe(lease?.untilMs);
+  });
+
   it('puts leases with the facts of a decision, or with none, and an outage is over with that', async () => {
     const log = await store().open();
     await add(log, [noted('a', 1)]);

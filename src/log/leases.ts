@@ -21,7 +21,7 @@ export async function renewLease<Fact extends LoggedFact>(
       const isOthers = before !== null && before.holder !== null && before.holder !== holder;
       if (isOthers && before.untilMs > now.nowMs) return { result: null, changed: false };
       const epoch = before === null ? 1 : before.epoch + (before.holder === holder ? 0 : 1);
-      const lease: Lease = { name, holder, epoch, untilMs: now.nowMs + forMs, heardAtMs: now.nowMs };
+      const lease: Lease = { name, holder, epoch, untilMs: endOf(forMs, now.nowMs), heardAtMs: now.nowMs };
       tables.putLease(lease);
       tables.setHead({ ...head, anchor: now, outage: head.outage || isOutage(head.anchor, now) });
       session.anchor = now;
@@ -57,7 +57,7 @@ export function grantLeases(tables: LogTables, grants: readonly LeaseGrant[], no
   for (const { name, holder, forMs, heard } of grants) {
     const before = tables.lease(name);
     const epoch = before === null ? 1 : before.epoch + (before.holder === holder ? 0 : 1);
-    const untilMs = nowMs + forMs;
+    const untilMs = endOf(forMs, nowMs);
     tables.putLease({
       name,
       holder,
@@ -66,6 +66,11 @@ export function grantLeases(tables: LogTables, grants: readonly LeaseGrant[], no
       heardAtMs: heard ? nowMs : (before?.heardAtMs ?? null),
     });
   }
+}
+
+/** Log time is whole milliseconds, and what is left of a lease by a clock of a finer kind is not. */
+function endOf(forMs: number, nowMs: number): number {
+  return nowMs + Math.floor(forMs);
 }
 
 /** Every lease that somebody holds, also those whose time is over: that is how a lost holder is noticed. */

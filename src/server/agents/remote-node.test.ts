@@ -12,6 +12,7 @@ import { startServerNode } from '../../client/remote/agent/start-remote-node.ts'
 import { RemoteRunyard } from '../../client/remote/remote-runyard.ts';
 import { createServices } from '../../client/services.ts';
 import { createTokens } from '../../client/tokens.ts';
+import { leaseTimes } from '../../core/node/lease-times.ts';
 import { Server } from '../server.ts';
 import type { ServerLimits } from '../settings.ts';
 
@@ -120,6 +121,27 @@ describe('a node of a server', () => {
     expect((await again.wait()).state).toBe('COMPLETED');
     expect(await textOf(again.logs())).toBe('begun\nEND\n');
     expect(notes.at(-1)).toContain('is there again');
+  });
+
+  it('stays ready over many heartbeats of real clocks, and so does the server', async () => {
+    await node?.close();
+    await server.close();
+    const faults: unknown[] = [];
+    server = await Server.start({
+      home: `${home}/server`,
+      listen: { host: '127.0.0.1', port: server.port },
+      leaseTimes: { ...leaseTimes, heartbeatMs: 20 },
+      onFault: (error) => faults.push(error),
+    });
+    node = await startNode();
+    const { plane } = server.parts.embedded;
+    const heardAtMs = new Set<number | null>();
+    await vi.waitFor(async () => {
+      for (const lease of await plane.log.readLeases()) if (lease.name === 'node/n1') heardAtMs.add(lease.heardAtMs);
+      expect(heardAtMs.size).toBeGreaterThan(5);
+    });
+    expect(faults).toEqual([]);
+    expect(plane.state.nodes.get('n1')?.presence.kind).toBe('up');
   });
 
   it('is left for an upgrade while its service answers every request [B3]', async () => {
