@@ -1,6 +1,6 @@
 /**
  * Deliberate faults, each of which the simulator must find: whoever cannot see these would not see a true one either.
- * `find` stands exactly once in the file. `services` says that people must meddle with services for it to show.
+ * `find` stands exactly once in the file; `also` is a second place, where two of them hold the same promise. `services` says that people must meddle with services for it to show.
  */
 export const mutations = [
   {
@@ -60,10 +60,15 @@ export const mutations = [
     replace: "if (emptyLooks === 2 || stage.kind === 'warned') return 'gone';",
   },
   {
-    name: 'second attempt though the first may live (onNodeLoss: wait)',
+    name: 'a second copy of what must wait for its lost node (onNodeLoss: wait)',
     file: 'src/core/placement/place.ts',
     find: "=== 'wait' && !isAsked && isHeld(",
     replace: "=== 'wait' && job.id === '' && isHeld(",
+    also: {
+      file: 'src/core/node/loss.ts',
+      find: "return job.settings.onNodeLoss === 'wait' && verdict",
+      replace: "return job.id === '' && verdict",
+    },
     served: true,
   },
   {
@@ -200,10 +205,15 @@ export const mutations = [
     served: true,
   },
   {
-    name: 'the next attempt does not wait for the lost node (onNodeLoss: wait)',
-    file: 'src/core/node/loss.ts',
-    find: "return job.settings.onNodeLoss === 'wait' && verdict",
-    replace: "return job.id === '' && verdict",
+    name: 'grace left out',
+    file: 'src/core/node/decide-leases.ts',
+    find: 'untilMs + context.leaseTimes.graceMs <= context.nowMs',
+    replace: 'untilMs <= context.nowMs',
+    also: {
+      file: 'src/control/leases.ts',
+      find: 'mayBeLost(node) && untilMs + leaseTimes.graceMs <= nowMs',
+      replace: 'mayBeLost(node) && untilMs <= nowMs',
+    },
     served: true,
   },
   {

@@ -91,16 +91,18 @@ async function loadSimulator(mutation) {
   }
 }
 
-function mutating({ name, file, find, replace }) {
-  const path = join(root, file);
+function mutating({ name, also, ...edit }) {
+  const edits = new Map([edit, ...(also === undefined ? [] : [also])].map((one) => [join(root, one.file), one]));
   return {
     name: 'mutation',
     setup(context) {
       context.onLoad({ filter: /\.ts$/ }, (args) => {
-        if (args.path !== path) return null;
-        const text = readFileSync(path, 'utf8');
-        if (text.split(find).length !== 2) throw new Error(`mutation "${name}": its text stands not once in ${file}`);
-        return { contents: text.replace(find, () => replace), loader: 'ts' };
+        const change = edits.get(args.path);
+        if (change === undefined) return null;
+        const text = readFileSync(args.path, 'utf8');
+        if (text.split(change.find).length !== 2)
+          throw new Error(`mutation "${name}": its text stands not once in ${change.file}`);
+        return { contents: text.replace(change.find, () => change.replace), loader: 'ts' };
       });
     },
   };

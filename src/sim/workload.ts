@@ -18,6 +18,8 @@ export interface WorkloadKind {
   readonly mostJobs: number;
   /** How many of their commands hang at their end, and cannot be killed before, from 0 to 1. */
   readonly stuckShare: number;
+  /** How many of the jobs use GPUs, from 0 to 1. */
+  readonly gpuShare: number;
   /** Each as often as it stands here. */
   readonly onNodeLoss: readonly OnNodeLoss[];
 }
@@ -26,6 +28,7 @@ const usualWorkload: WorkloadKind = {
   longestMs: 20_000,
   mostJobs: 16,
   stuckShare: 0.1,
+  gpuShare: 0.3,
   onNodeLoss: ['replace', 'replace', 'wait', 'fail'],
 };
 
@@ -85,7 +88,7 @@ function drawSettings(random: Random, kind: WorkloadKind): PartialSettings {
     nodes: happens(0.1) ? 2 : 1,
     resources: {
       cpus: happens(0.04) ? 100 : pick([0.5, 1, 1, 2, 3]),
-      gpus: happens(0.3) ? pick([1, 1, 2, 'all'] as const) : 0,
+      gpus: happens(kind.gpuShare) ? pick([1, 1, 2, 'all'] as const) : 0,
       memoryMiB: happens(0.3) ? pick([100, 2000, 6000]) : null,
     },
     timeoutMs: happens(0.2) ? Math.round(between(500, 15_000)) : null,

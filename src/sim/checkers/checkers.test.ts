@@ -377,6 +377,12 @@ describe('the checkers', () => {
     expect(broken(made)).not.toContain('X12');
   });
 
+  it('find an agent that comes back after another has replaced it [I14]', () => {
+    const joins = ['one', 'other', 'one'].map((instance): Fact => ({ ...joined, instance }) as Fact);
+    expect(broken(history(joins))).toContain('I14');
+    expect(broken(history(joins.slice(0, 2)))).not.toContain('I14');
+  });
+
   it('find work that is given to a silent node [X12]', () => {
     const facts = [joined, submitted('a-1'), suspected('n'), placed('a-1')];
     expect(check(history(facts), checkers).join()).toContain('is given no work');

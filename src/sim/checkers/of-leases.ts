@@ -59,6 +59,22 @@ export const leaseCheckers: readonly Checker[] = [
     }),
   },
   {
+    id: 'I14',
+    says: 'an agent that another has replaced does not speak for the node again',
+    open: (_history, report) => {
+      const speakers = new Map<string, string[]>();
+      return {
+        beforeFact: (fact, _state, { seq }) => {
+          if (fact.kind === 'NodeRemoved') speakers.delete(fact.node);
+          if (fact.kind !== 'NodeJoined') return;
+          const known = speakers.get(fact.node) ?? [];
+          if (known.slice(0, -1).includes(fact.instance)) report(`${fact.instance} of ${fact.node} in fact ${seq}`);
+          if (!known.includes(fact.instance)) speakers.set(fact.node, [...known, fact.instance]);
+        },
+      };
+    },
+  },
+  {
     id: 'I27',
     says: 'what is due at a server happens',
     open: ({ overdue }, report) => ({

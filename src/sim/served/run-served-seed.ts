@@ -23,10 +23,15 @@ import { type ServedTargets, startServedStrikes } from './served-strikes.ts';
 import { SimServer } from './sim-server.ts';
 import { Ways } from './ways.ts';
 
-const workload = { mostJobs: 30, stuckShare: 0.25, onNodeLoss: ['replace', 'wait', 'wait', 'fail'] } as const;
+const workload = {
+  mostJobs: 30,
+  stuckShare: 0.25,
+  gpuShare: 0.6,
+  onNodeLoss: ['replace', 'wait', 'wait', 'fail'],
+} as const;
 /** The faults of one machine are rarer here: what is waited for takes minutes, and there are many machines. */
 const localFaults = 0.2;
-const healWithinMs = 8 * 3_600_000;
+const healWithinMs = 4 * 3_600_000;
 /** Leases are long after an outage: what is behind a node that is cut off may be listed for as long. */
 const times = { reportMs: 10 * 60_000, settleMs: 30 * 60_000 };
 
