@@ -1,6 +1,7 @@
 import { customRandom } from 'nanoid';
 import type { SubmitJob } from '../core/command.ts';
 import { checkSpec } from '../core/job/check-spec.ts';
+import type { Job } from '../core/job/job.ts';
 import { idAlphabet, idSuffixLength } from '../core/job/job-id.ts';
 import type { JobSpec, WorkspaceRef } from '../core/job/spec.ts';
 import { refuse } from '../core/refusal.ts';
@@ -46,7 +47,14 @@ export async function readSubmission(
 
 /** The workspace of an earlier job, byte for byte. */
 export async function workspaceOfJob(embedded: Embedded, id: string): Promise<WorkspaceRef | null> {
-  return (await loadJob(embedded, id))?.workspace ?? null;
+  return (await requireEarlier(embedded, id)).workspace;
+}
+
+/** An earlier job that one may see: what is not there, and what is not theirs, is told in the same words. */
+async function requireEarlier(embedded: Embedded, id: string): Promise<Job> {
+  const job = await loadJob(embedded, id);
+  if (job !== null) return job;
+  throw new RefusalError(refuse('NOT_FOUND', `there is no job ${id}`, { hint: 'yard jobs --all lists them' }));
 }
 
 export interface SubmitPushed {
@@ -62,6 +70,7 @@ export interface SubmitPushed {
 export async function submitPushed(embedded: Embedded, submission: Submission, options: SubmitPushed): Promise<string> {
   const { spec, source, profile, layers } = submission;
   const { workspace } = options;
+  if (options.retryOf !== undefined) await requireEarlier(embedded, options.retryOf);
   const command: SubmitJob = {
     kind: 'SubmitJob',
     spec,
@@ -101,7 +110,6 @@ function drawIds({ host }: Embedded, name: string): readonly string[] {
 
 /** The submission of an earlier job, to be changed and submitted again. */
 export async function submissionOf(embedded: Embedded, id: string): Promise<Submission> {
-  const job = await loadJob(embedded, id);
-  if (job === null) throw new RefusalError(refuse('NOT_FOUND', `there is no job ${id}`));
+  const job = await requireEarlier(embedded, id);
   return { spec: job.spec, source: job.source, profile: null, layers: [{ origin: job.id, values: job.settings }] };
 }

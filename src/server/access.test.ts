@@ -60,6 +60,26 @@ describe('who is let in', () => {
     expect((await served.ask('GET', '/v1/jobs', { token: `yk_n1_${key}` })).status).toBe(401);
   });
 
+  it('lets nobody build on a job that they may not see, in the words of one that is not there [X29]', async () => {
+    for (const name of ['theirs', 'mine']) await served.ask('POST', '/v1/projects', { body: { name } });
+    await served.ask('PUT', '/v1/projects/mine/members/ida', { body: { role: 'member' } });
+    const token = await tokenOf({ kind: 'user', user: 'ida' });
+    const submission = { job: { name: 'hidden', run: 'true' } };
+    const { json } = await served.ask('POST', '/v1/jobs', { body: { submission, project: 'theirs' } });
+    const submit = async (more: object): Promise<unknown> => {
+      const told = await served.ask('POST', '/v1/jobs', { token, body: { submission, project: 'mine', ...more } });
+      return [told.status, told.json];
+    };
+    for (const key of ['workspaceOf', 'retryOf']) {
+      for (const id of [pick(json, 'id'), 'none-222222']) {
+        const error = { code: 'NOT_FOUND', message: `there is no job ${id}` };
+        expect(await submit({ [key]: id })).toMatchObject([404, { error }]);
+      }
+    }
+    const own = await served.ask('POST', '/v1/jobs', { token, body: { submission, project: 'mine' } });
+    expect(await submit({ workspaceOf: pick(own.json, 'id'), retryOf: pick(own.json, 'id') })).toMatchObject([200, {}]);
+  });
+
   it('forgets a token that was revoked', async () => {
     const token = await tokenOf({ kind: 'user', user: 'eve' });
     expect((await served.ask('GET', '/v1/whoami', { token })).status).toBe(200);
