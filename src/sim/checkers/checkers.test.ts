@@ -383,6 +383,17 @@ describe('the checkers', () => {
     expect(broken(history(joins.slice(0, 2)))).not.toContain('I14');
   });
 
+  it('find what is given back while a process of it lives [I9]', () => {
+    const lostWith = (held: boolean): History => {
+      const fact: Fact = { ...key, kind: 'NodeLost', message: 'lost', held };
+      return history([joined, submitted('a-1'), placed('a-1'), fact], ({ truth }) => {
+        truth.processes.splice(0, 1, runOf({ endMs: null, exit: null }));
+      });
+    };
+    expect(broken(lostWith(false))).toContain('I9');
+    expect(broken(lostWith(true))).not.toContain('I9');
+  });
+
   it('find work that is given to a silent node [X12]', () => {
     const facts = [joined, submitted('a-1'), suspected('n'), placed('a-1')];
     expect(check(history(facts), checkers).join()).toContain('is given no work');

@@ -20,6 +20,21 @@ export const truthCheckers: readonly Checker[] = [
     }),
   },
   {
+    id: 'I9',
+    says: 'what an attempt was given is not free while a process of it lives',
+    open: ({ truth, cloned }, report) => ({
+      beforeFact: (fact, _state, { seq }) => {
+        if (fact.kind !== 'NodeLost' || fact.held) return;
+        const attempt = taskKeyText(fact);
+        const isAlive = ({ startSeq, endMs, endSeq }: TrueProcess): boolean =>
+          startSeq < seq && (endMs === null || (endSeq !== null && endSeq > seq));
+        const alive = truth.processes.find((one) => one.attempt === attempt && isAlive(one));
+        if (alive === undefined || cloned.has(alive.node)) return;
+        report(`${attempt} was lost in fact ${seq} and gave back what it had; its ${alive.label} still ran`);
+      },
+    }),
+  },
+  {
     id: 'I11',
     says: 'an attempt starts once at most',
     open: ({ truth, cloned }, report) => {
