@@ -3,6 +3,7 @@ import { parseTaskKey, type TaskKey, taskKeyText } from '../core/job/job.ts';
 import type { Capacity } from '../core/node/node.ts';
 import type { Order } from '../core/node/orders.ts';
 import { sleep } from '../host/clock.ts';
+import { HostError } from '../host/files.ts';
 import { endedDirectory } from './attempt.ts';
 import type { AgentChannel, Hello, OrderChange, OrderNews } from './channel.ts';
 import { createNodeContext, type NodeOptions } from './node-context.ts';
@@ -35,8 +36,8 @@ export class Agent {
   readonly #closed = new AbortController();
   /** Attempts whose tree is gone and that are being put aside: closing waits for them. */
   readonly #retiring = new Set<Promise<void>>();
-  /** Names of all attempts that are being ended and put aside. */
-  readonly #leaving = new Set<string>();
+  /** All attempts that are being ended and put aside, by name. */
+  readonly #leaving = new Map<string, TaskRunner>();
   /** As the control plane was told of it last. */
   #inventory: TaskKey[] = [];
   #unfollow: () => void = () => {};
@@ -89,7 +90,7 @@ export class Agent {
     for (const runner of this.#runners.values()) runner.close();
     const kept = await this.#readInventory();
     const runners = kept.map((key) => this.#runners.get(taskKeyText(key)) ?? this.#runnerFor(key));
-    await Promise.all(runners.map((runner) => runner.fence(graceMs)));
+    await Promise.all(runners.map((runner) => fenceUnlessGone(runner, graceMs)));
   }
 
   /** Lets go of everything. Processes run on. */
@@ -205,7 +206,7 @@ export class Agent {
     this.#runners.delete(runner.attempt.name);
     runner.close();
     const { name } = runner.attempt;
-    this.#leaving.add(name);
+    this.#leaving.set(name, runner);
     const retiring = this.#putAside(runner).finally(() => this.#leaving.delete(name));
     if (runner.isGone) {
       this.#retiring.add(retiring);
@@ -231,6 +232,9 @@ export class Agent {
   /** Ends an attempt that the control plane says is stale, on its word and never on our own guess. */
   #fence(key: TaskKey): void {
     const name = taskKeyText(key);
+    const known = this.#leaving.get(name) ?? this.#runners.get(name);
+    // It ended here, and the control plane has ended it otherwise: what is kept for it there is free all the same.
+    if (known?.isGone === true) this.#reporter.release(key);
     if (this.#leaving.has(name)) return;
     this.#retire(this.#runners.get(name) ?? this.#runnerFor(key));
   }
@@ -253,5 +257,14 @@ export class Agent {
     work.catch((error: unknown) => {
       if (!this.#closed.signal.aborted) this.#options.onFault(error);
     });
+  }
+}
+
+/** One whose directory is put aside under the search for its tree has none any more. */
+async function fenceUnlessGone(runner: TaskRunner, graceMs: number): Promise<void> {
+  try {
+    await runner.fence(graceMs);
+  } catch (error) {
+    if (!(error instanceof HostError) || error.code !== 'ENOENT') throw error;
   }
 }

@@ -10,11 +10,11 @@ export const truthCheckers: readonly Checker[] = [
   {
     id: 'I9',
     says: 'no GPU is used by two attempts at once',
-    open: ({ truth }, report) => ({
+    open: ({ truth, cloned }, report) => ({
       finish: () => {
-        const uses = truth.processes.flatMap((one) =>
-          one.devices.map((device) => ({ what: `${device} of ${one.machine}`, one })),
-        );
+        // What cannot be killed on the older of two copies of a machine is known to neither.
+        const own = truth.processes.filter(({ node }) => !cloned.has(node));
+        const uses = own.flatMap((one) => one.devices.map((device) => ({ what: `${device} of ${one.machine}`, one })));
         for (const { what, one, other } of overlaps(uses)) report(`${what} by ${one.attempt} and ${other.attempt}`);
       },
     }),

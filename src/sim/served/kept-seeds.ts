@@ -9,5 +9,7 @@ export const keptServedSeeds: readonly KeptSeed[] = [
   { seed: 37, services: true, found: 'what was to end before it could begin came up after the last look for it' },
   { seed: 46, services: true, found: 'nodes silent after an outage were lost early once others came back' },
   { seed: 22, found: 'a heartbeat from before the server slept took back the long lease' },
+  { seed: 2099, found: 'what a node had ended while it was lost was never given back' },
+  { seed: 2058, found: 'an agent that ended all failed on an attempt that was just put aside, and left the others' },
   { seed: 21, found: 'a full disk took away a heartbeat that had been heard' },
 ];

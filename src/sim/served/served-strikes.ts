@@ -100,7 +100,8 @@ function cloneSome({ cluster, network, nodes, spares }: ServedTargets): void {
   const { random, world } = cluster;
   const origin = random.pick(nodes);
   const machine = spares.pop();
-  if (machine === undefined || !origin.machine.isUp || origin.isRetired) return;
+  const hasRoom = machine !== undefined && machine.disk.freeBytes > 1024 ** 3;
+  if (machine === undefined || !hasRoom || !origin.machine.isUp || origin.isRetired) return;
   const { name, capacity } = origin;
   copyFolder(origin.machine.disk, machine.disk, `/node/${name}`);
   machine.disk.flush();
