@@ -16,6 +16,9 @@ describe('yard up', () => {
     process.kill(pidOf('agent'), 'SIGKILL');
     expect(await lab.yard(['up', '--name', 'one'])).toMatchObject({ code: 0 });
     const second = pidOf('supervisor');
+    const other = await lab.yard(['down', '--name', 'two']);
+    expect(other).toMatchObject({ code: 0, stdout: 'two  no agent runs in the background\n' });
+    expect(other.stderr).toContain('one runs here: yard down --name one');
     expect(await lab.yard(['down', '--name', 'one'])).toMatchObject({ code: 0 });
     await until(() => [first, second].every((pid) => startTicksOf(pid) === null), 'the end of both');
     expect(JSON.parse((await lab.yard(['nodes', '--json'])).stdout)).toMatchObject([{ agentRunning: false }]);

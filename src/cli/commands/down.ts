@@ -29,6 +29,8 @@ export async function execute(context: Context, { options }: Invocation): Promis
     const agent = await readRecord(context.home, name, processes);
     if (agent === null && supervisor === null) {
       context.output.answer({ node: name, running: false }, () => `${name}  no agent runs in the background`);
+      for (const other of await othersHere(context.home, name, processes))
+        context.output.note(`${other} runs here: yard down --name ${other}`);
       return 0;
     }
     const client = await clientFor(context, place, choice);
@@ -40,6 +42,16 @@ export async function execute(context: Context, { options }: Invocation): Promis
   } finally {
     processes.close();
   }
+}
+
+/** Nodes of this home, other than the one that was meant, whose agent runs in the background. */
+async function othersHere(home: string, name: string, processes: NodeProcesses): Promise<readonly string[]> {
+  const nodes = existsSync(`${home}/nodes`) ? readdirSync(`${home}/nodes`) : [];
+  const running: string[] = [];
+  for (const node of nodes.sort()) {
+    if (node !== name && (await readRecord(home, node, processes)) !== null) running.push(node);
+  }
+  return running;
 }
 
 /**
