@@ -23,6 +23,14 @@ const mostStrikes = {
   clone: 0.3,
 } as const;
 
+/** Of staged seeds only: moments that chance alone hardly ever brings about. */
+const stagedStrikes = {
+  /** An agent is killed and cut off, and the next joins at the very moment when the lease ends. */
+  lateReturn: 2,
+  /** A machine that works is cut off until it is lost, and comes back with a slow disk. */
+  lostAtWork: 0.7,
+} as const;
+
 const mostChances = {
   /** The connection breaks before the frame arrives. */
   breakBefore: 0.02,
@@ -34,10 +42,10 @@ const mostChances = {
   stall: 0.003,
 } as const;
 
-export type ServedStrikeKind = keyof typeof mostStrikes;
+export type ServedStrikeKind = keyof typeof mostStrikes | keyof typeof stagedStrikes;
 export type WireChanceKind = keyof typeof mostChances;
 
-export const servedStrikeKinds = Object.keys(mostStrikes) as readonly ServedStrikeKind[];
+export const servedStrikeKinds = Object.keys({ ...mostStrikes, ...stagedStrikes }) as readonly ServedStrikeKind[];
 export const wireChanceKinds = Object.keys(mostChances) as readonly WireChanceKind[];
 
 export function drawServedRates(random: Random): ServedRates {
@@ -46,10 +54,20 @@ export function drawServedRates(random: Random): ServedRates {
     const pairs = Object.entries<number>(most).map(([kind, limit]) => [kind, rate(limit)]);
     return Object.fromEntries(pairs) as Record<Kind, number>;
   };
-  return { strikes: draw(mostStrikes), chances: draw(mostChances) };
+  return { strikes: { ...noServedRates.strikes, ...draw(mostStrikes) }, chances: draw(mostChances) };
+}
+
+/** Nothing else is sudden, so that the server goes on for long and leases are as short as they can be. */
+export function stageRates(random: Random, { chances }: ServedRates): ServedRates {
+  const lateReturn = stagedStrikes.lateReturn * random.between(0.3, 1);
+  const lostAtWork = stagedStrikes.lostAtWork * random.between(0.3, 1);
+  return { strikes: { ...noServedRates.strikes, lateReturn, lostAtWork }, chances };
 }
 
 export const noServedRates: ServedRates = {
-  strikes: { serverKill: 0, serverClose: 0, cut: 0, swizzle: 0, massCut: 0, sleep: 0, clone: 0 },
+  strikes: {
+    ...{ serverKill: 0, serverClose: 0, cut: 0, swizzle: 0, massCut: 0, sleep: 0, clone: 0 },
+    ...{ lateReturn: 0, lostAtWork: 0 },
+  },
   chances: { breakBefore: 0, breakAfter: 0, lag: 0, stall: 0 },
 };

@@ -16,7 +16,7 @@ import { everySecond, World } from '../world.ts';
 import { Hearing } from './hearing.ts';
 import { LeaseWatch } from './lease-watch.ts';
 import { ServedNetwork } from './network.ts';
-import { drawServedRates, type ServedRates } from './rates.ts';
+import { drawServedRates, type ServedRates, stageRates } from './rates.ts';
 import { ServedClient } from './served-client.ts';
 import { ServedNode } from './served-node.ts';
 import { type ServedTargets, startServedStrikes } from './served-strikes.ts';
@@ -32,6 +32,10 @@ const workload = {
 /** The faults of one machine are rarer here: what is waited for takes minutes, and there are many machines. */
 const localFaults = 0.2;
 const healWithinMs = 4 * 3_600_000;
+/** Of so many seeds one is staged: slow commits, long jobs, and a server that goes on through all that strikes nodes. */
+const stagedEvery = 5;
+const longMs = 600_000;
+const slowCommitMs = 800;
 /** Leases are long after an outage: what is behind a node that is cut off may be listed for as long. */
 const times = { reportMs: 10 * 60_000, settleMs: 30 * 60_000 };
 
@@ -40,16 +44,19 @@ export async function runServedSeed(seed: number, options: Omit<SeedOptions, 'ra
   const { drain, services = false, trim = nothingTrimmed, coverage = false } = options;
   const random = createRandom(seed);
   const world = new World(random.fork(), drain);
-  const rates = trimRates(scaleRates(drawRates(random), localFaults), trim);
-  const served = trimRates(drawServedRates(random), trim);
+  const isStaged = seed % stagedEvery === 0;
+  const local = scaleRates(drawRates(random), localFaults);
+  const rates = trimRates(isStaged ? { ...local, strikes: { ...local.strikes, reboot: 0 } } : local, trim);
+  const usual = drawServedRates(random);
+  const served = trimRates(isStaged ? stageRates(random, usual) : usual, trim);
   const drawn = drawWorkload(random.fork(), {
     ...workload,
-    longestMs: random.pick([60_000, 200_000, 600_000]),
+    longestMs: isStaged ? longMs : random.pick([60_000, 200_000, longMs]),
   });
   const intents = drawn.slice(0, services ? random.below(5) : undefined).slice(0, trim.intents ?? undefined);
   const work = { intents, services };
   const { targets, servedTargets } = populate(
-    createServedCluster({ world, random, rates, mostStrikes: trim.strikes ?? Infinity }),
+    createServedCluster({ world, random, rates, mostStrikes: trim.strikes ?? Infinity, isStaged }),
     { random, served, work },
   );
   const watch = new LeaseWatch(servedTargets);
@@ -74,12 +81,14 @@ export async function runServedSeed(seed: number, options: Omit<SeedOptions, 'ra
 function createServedCluster({
   world,
   random,
+  isStaged,
   ...faults
 }: {
   world: World;
   random: Random;
   rates: Rates;
   mostStrikes: number;
+  isStaged: boolean;
 }): Cluster {
   const nodes = random.pick([1, 2, 3, 4, 6, 8]);
   // The server's, that of the people, those of the nodes, and two on which nothing runs.
@@ -90,7 +99,7 @@ function createServedCluster({
   sharedDisk.makeFolder('/shared/home', 0o700);
   keepFlushing(world, sharedDisk);
   // A slow store leaves room for what happens between a look and what follows from it.
-  const commitMs = random.pick([2, 2, 50, 800]);
+  const commitMs = isStaged ? slowCommitMs : random.pick([2, 2, 50, slowCommitMs]);
   const history = createHistory(truth);
   history.hearing = new Hearing();
   return {
