@@ -143,8 +143,8 @@ export const mutations = [
   {
     name: 'leases not looked at again under the lock',
     file: 'src/core/node/decide-leases.ts',
-    find: '|| !node.leased || untilMs > context.nowMs) continue;',
-    replace: '|| !node.leased) continue;',
+    find: 'if (!node.leased || untilMs > context.nowMs) continue;',
+    replace: 'if (!node.leased) continue;',
     served: true,
   },
   {

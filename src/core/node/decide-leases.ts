@@ -14,8 +14,11 @@ export function decideCheckLeases(state: State, command: CheckLeases, context: D
   const facts: Fact[] = [];
   for (const name of new Set(command.nodes)) {
     const node = state.nodes.get(name);
-    const untilMs = context.leases.get(name);
-    if (node === undefined || untilMs === undefined || !node.leased || untilMs > context.nowMs) continue;
+    const readMs = context.leases.get(name);
+    if (node === undefined || readMs === undefined) continue;
+    // Whoever joined earlier in this very commit has a lease that is not written yet.
+    const untilMs = Math.max(readMs, node.joinedAtMs + context.leaseTimes.leaseMs);
+    if (!node.leased || untilMs > context.nowMs) continue;
     if (node.presence.kind === 'up') facts.push({ kind: 'NodeSuspected', node: name });
     const isOver = untilMs + context.leaseTimes.graceMs <= context.nowMs;
     if (isOver && mayBeLost(node) && state.lossHeld === null) {

@@ -60,6 +60,15 @@ describe('a node with a lease', () => {
     expect(stateOf(at, 'n1')).toBe('SUSPECT');
   });
 
+  it('is not missed by the very commit in which its next agent joins [I16]', () => {
+    const at = leased('n1');
+    at.silence(29_999);
+    at.nowMs += 1;
+    at.step(joining('n1', 'next', {}, { leased: true }), { kind: 'CheckLeases', nodes: ['n1'] });
+    expect(at.kinds()).toEqual(['NodeJoined', 'NodeJoined']);
+    expect(stateOf(at, 'n1')).toBe('READY');
+  });
+
   it('is not missed for what nobody was there to hear: an outage of the control plane says nothing of it [X12]', () => {
     const at = leased('n1');
     at.nowMs += 3_600_000;
