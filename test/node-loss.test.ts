@@ -43,7 +43,7 @@ afterEach(async () => {
   for (const node of nodes) await node.close();
   wire.close();
   await server.close();
-  rmSync(home, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 });
 
 const jobs = () => createJobs(server.parts.embedded);

@@ -49,7 +49,7 @@ afterAll(async () => {
   }
   await server.close();
   for (const pid of markedPids(root)) process.kill(pid, 'SIGKILL');
-  rmSync(root, { recursive: true, force: true });
+  rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 });
 
 /** The agent of a machine, as its own process: it can be killed. */

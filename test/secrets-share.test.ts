@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const agent of agents.splice(0)) await agent.close({ leave: true });
   await opened.close();
-  rmSync(root, { recursive: true, force: true });
+  rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 });
 
 async function startNode(node: string, labels: Readonly<Record<string, string>> = {}): Promise<Sealing> {

@@ -52,9 +52,14 @@ export class TaskLog {
     for (const label of this.#labels()) yield* this.#readLabel(directory, label);
   }
 
-  /** The end of lines that were never ended, and characters that were cut. */
+  /** All that is left of a log to which nothing is added any more, and characters that were cut. */
   async *readRest(): AsyncGenerator<LogChunk> {
-    yield* this.readNew();
+    for (let from: string | null = null; ; ) {
+      from = await this.#find();
+      yield* this.readNew();
+      // Moved while it was read: what was looked for at the old place after that seemed to be at its end.
+      if ((await this.#find()) === from) break;
+    }
     for (const [name, decoder] of this.#decoders) {
       const text = decoder.decode();
       const [label, stream] = name.split('.') as [Label, Stream];
