@@ -3,6 +3,7 @@ import { type DecideContext, type Decision, done } from '../decide.ts';
 import type { Fact } from '../fact.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import type { State } from '../state.ts';
+import { countSilent, isTogether } from './loss.ts';
 import type { Node } from './node.ts';
 
 /**
@@ -11,7 +12,8 @@ import type { Node } from './node.ts';
  */
 export function decideCheckLeases(state: State, command: CheckLeases, context: DecideContext): Decision {
   if (context.afterOutage) return done([]);
-  const facts: Fact[] = [];
+  const suspects: Fact[] = [];
+  const overdue: Fact[] = [];
   for (const name of new Set(command.nodes)) {
     const node = state.nodes.get(name);
     const readMs = context.leases.get(name);
@@ -19,13 +21,15 @@ export function decideCheckLeases(state: State, command: CheckLeases, context: D
     // Whoever joined earlier in this very commit has a lease that is not written yet.
     const untilMs = Math.max(readMs, node.joinedAtMs + context.leaseTimes.leaseMs);
     if (!node.leased || untilMs > context.nowMs) continue;
-    if (node.presence.kind === 'up') facts.push({ kind: 'NodeSuspected', node: name });
+    if (node.presence.kind === 'up') suspects.push({ kind: 'NodeSuspected', node: name });
     const isOver = untilMs + context.leaseTimes.graceMs <= context.nowMs;
     if (isOver && mayBeLost(node) && state.lossHeld === null) {
-      facts.push({ kind: 'NodeDeclaredLost', node: name, by: null });
+      overdue.push({ kind: 'NodeDeclaredLost', node: name, by: null });
     }
   }
-  return done(facts);
+  // Those who fall silent with this very look count as well: with them it may be many, and then none is lost.
+  const { silent, of } = countSilent(state);
+  return done(isTogether(silent + suspects.length, of) ? suspects : [...suspects, ...overdue]);
 }
 
 /** A node that left in good order is only missed for the work that it left running. */

@@ -50,6 +50,17 @@ describe('a node with a lease', () => {
     expect(at.kinds()).toContain('NodeResponded');
   });
 
+  it('is not lost with a look at which it is one of many that are silent [X12]', () => {
+    const at = leased('n1', 'n2', 'n3', 'n4');
+    at.silence(30_000, 'n2', 'n3', 'n4');
+    at.silence(60_000, 'n3', 'n4');
+    at.silence(29_999, 'n4');
+    expect(at.kinds().slice(4)).toEqual(['NodeSuspected', 'NodeSuspected']);
+    at.silence(1, 'n4');
+    expect(at.kinds().slice(6)).toEqual(['NodeSuspected', 'LossHeld']);
+    expect(statesOf(at)).toBe('SUSPECT SUSPECT SUSPECT READY');
+  });
+
   it('is only believed gone by the lease as it stands under the lock [I14]', () => {
     const at = leased('n1');
     at.silence(30_000);

@@ -20,9 +20,14 @@ export function countSilent(state: State): { readonly silent: number; readonly o
  */
 export function followSilence(state: State): readonly Fact[] {
   const { silent, of } = countSilent(state);
-  const isTogether = silent >= leastTogether && silent >= of * shareTogether;
-  if (isTogether === (state.lossHeld !== null)) return [];
-  return isTogether ? [{ kind: 'LossHeld', silent, of }] : [{ kind: 'LossReleased' }];
+  const holds = isTogether(silent, of);
+  if (holds === (state.lossHeld !== null)) return [];
+  return holds ? [{ kind: 'LossHeld', silent, of }] : [{ kind: 'LossReleased' }];
+}
+
+/** Whether so many silent ones, of so many, are no node's own fault. */
+export function isTogether(silent: number, of: number): boolean {
+  return silent >= leastTogether && silent >= of * shareTogether;
 }
 
 /** What becomes of the tasks on a node that is lost is looked at: each job's profile says (`onNodeLoss`). */
