@@ -1,6 +1,7 @@
 /**
  * Deliberate faults, each of which the simulator must find: whoever cannot see these would not see a true one either.
- * `find` stands exactly once in the file; `also` is a second place, where two of them hold the same promise. `services` says that people must meddle with services for it to show.
+ * `find` stands exactly once in the file; `also` is a second place, where two of them hold the same promise. `services`
+ * says that people must meddle with services for it to show.
  */
 export const mutations = [
   {
@@ -172,8 +173,8 @@ export const mutations = [
   {
     name: 'many silent nodes lost together',
     file: 'src/core/node/loss.ts',
-    find: 'const isTogether = silent >= leastTogether &&',
-    replace: 'const isTogether = silent >= leastTogether * 1000 &&',
+    find: 'return silent >= leastTogether &&',
+    replace: 'return silent >= leastTogether * 1000 &&',
     served: true,
   },
   {

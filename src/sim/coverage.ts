@@ -2,10 +2,11 @@ import { evolve } from '../core/evolve.ts';
 import { type Fact, factKinds } from '../core/fact.ts';
 import { findTask, jobState } from '../core/job/job.ts';
 import { jobMoves, type TaskEventKind, transitions } from '../core/job/lifecycle.ts';
-import { type RefusalCode, refusals } from '../core/refusal.ts';
+import { refusals } from '../core/refusal.ts';
 import { rolloutMoves, serviceStates } from '../core/service/service.ts';
 import { stateOf } from '../core/service/view.ts';
 import { emptyState, type State } from '../core/state.ts';
+import { whyNeverSeen } from './exemptions.ts';
 import type { History } from './history.ts';
 import { chanceKinds, strikeKinds } from './rates.ts';
 import { servedStrikeKinds, wireChanceKinds } from './served/rates.ts';
@@ -26,11 +27,15 @@ export function everyRow(): readonly string[] {
   ];
 }
 
-/** Why seeds cannot bring about a row; null for one that they should. */
-export function whyNeverSeen(row: string): string | null {
-  const [what, name = ''] = row.split(' ');
-  if (what === 'refusal' && !decided.has(name as RefusalCode)) return beforeCommands;
-  return unseen[row] ?? null;
+/** Rows that are due and were not seen, and rows that were seen though something is said to prevent it. */
+export function holdAgainst(
+  seen: ReadonlySet<string>,
+  due: readonly string[],
+): { readonly missing: readonly string[]; readonly needless: readonly string[] } {
+  return {
+    missing: due.filter((row) => !seen.has(row)),
+    needless: [...seen].filter((row) => whyNeverSeen(row) !== null),
+  };
 }
 
 /** The rows that one history has brought about. */
@@ -101,34 +106,3 @@ function noteRollout({ service, to, state: before }: RolloutBefore, state: State
   if (rollout !== null && rollout.to === to && rollout.state !== before)
     rows.add(moveRow('rollout', before, rollout.state));
 }
-
-/** Refusals that the control plane itself gives and that the commands of simulated people can meet. */
-const decided: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
-  ...(['BAD_BYTE', 'BAD_ENV_KEY', 'BAD_NAME', 'PATH_ESCAPE', 'RANGE', 'MISSING_BLOBS', 'ID_TAKEN'] as const),
-  ...(['NOT_FOUND', 'WRONG_STATE', 'STALE_ATTEMPT', 'NOT_ASSIGNED', 'FUTURE_ATTEMPT', 'CLOCK_SKEW'] as const),
-  ...(['UNAUTHORIZED', 'FORBIDDEN', 'STORE_FULL'] as const),
-]);
-
-const beforeCommands = 'given where files, requests and tokens are read, or for what the simulator has none of';
-const noSecrets = 'sealing is true cryptography, which has tests of its own';
-const noProjects = 'who may do what is a table, which is tested row by row';
-const noStart = 'a task stands there only while its node is not seen, and no command of the simulator finds it then';
-
-const unseen: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    ['SecretSet', 'SecretShared', 'SecretRemoved', 'NodeSecretsChanged'].map((kind) => [`fact ${kind}`, noSecrets]),
-  ),
-  ...Object.fromEntries(
-    ['ProjectCreated', 'ProjectChanged', 'ProjectRemoved', 'RoleGranted', 'RoleRevoked'].map((kind) => [
-      `fact ${kind}`,
-      noProjects,
-    ]),
-  ),
-  'fact TokenRevoked': noProjects,
-  ...Object.fromEntries(
-    ['TimedOut', 'NodeFault', 'NodeLost', 'OperatorStop', 'Evicted'].map((kind) => [
-      `transition ${kind} at claimed`,
-      noStart,
-    ]),
-  ),
-};

@@ -1,4 +1,5 @@
-import { everyRow, whyNeverSeen } from './coverage.ts';
+import { everyRow } from './coverage.ts';
+import { whyNeverSeen } from './exemptions.ts';
 import { readOptions, type SimOptions, usage } from './options.ts';
 import { runSeed, type SeedResult } from './run-seed.ts';
 import { runServedSeed } from './served/run-served-seed.ts';

@@ -12,4 +12,5 @@ export const keptServedSeeds: readonly KeptSeed[] = [
   { seed: 2099, found: 'what a node had ended while it was lost was never given back' },
   { seed: 2058, found: 'an agent that ended all failed on an attempt that was just put aside, and left the others' },
   { seed: 21, found: 'a full disk took away a heartbeat that had been heard' },
+  { seed: 97, found: 'a node was lost with the very look at which a third fell silent' },
 ];

@@ -7,7 +7,8 @@ import type { Ways } from './ways.ts';
 import { WireEnd } from './wire.ts';
 
 const handshakeMs = 15_000;
-const requestMs = 60_000;
+/** Nobody waits for an answer any longer, and what arrives later is not carried out. */
+export const requestMs = 60_000;
 
 /** How programs reach the server: agents by a connection that stays, all others by requests. */
 export class ServedNetwork {

@@ -15,7 +15,7 @@ import { drawWorkload, type Intent } from '../workload.ts';
 import { everySecond, World } from '../world.ts';
 import { Hearing } from './hearing.ts';
 import { LeaseWatch } from './lease-watch.ts';
-import { ServedNetwork } from './network.ts';
+import { requestMs, ServedNetwork } from './network.ts';
 import { drawServedRates, type ServedRates, stageRates } from './rates.ts';
 import { ServedClient } from './served-client.ts';
 import { ServedNode } from './served-node.ts';
@@ -67,10 +67,14 @@ export async function runServedSeed(seed: number, options: Omit<SeedOptions, 'ra
   if (services) await strikeServices(targets, forMs, times.reportMs);
   else await world.run(forMs, looking);
   healAll(targets, servedTargets);
+  const healedMs = world.nowMs;
   const isSettled = (plane: ControlPlane): boolean =>
     isConnected(servedTargets) && isReady(targets, work.intents, plane);
   if (services) await settleServices(targets, isSettled, times);
-  const isAtRest = (): boolean => watch.look() || (isConnected(servedTargets) && standsStill(targets, work.intents));
+  // What somebody asked for before may still be on its way.
+  const isHeard = (): boolean => world.nowMs - healedMs > requestMs;
+  const isAtRest = (): boolean =>
+    watch.look() || (isHeard() && isConnected(servedTargets) && standsStill(targets, work.intents));
   await world.run(healWithinMs, everySecond(world, isAtRest));
   const { nodes } = servedTargets;
   const kept = nodes.filter((node) => !node.isRetired);

@@ -184,6 +184,7 @@ export class ServedNode implements NodeProgram {
 
   /** As the real agent's program does (start-remote-node.ts): what another agent cannot adopt ends with this one. */
   async #dismissed(life: Life, starting: Promise<Agent> | null, { refusal, elsewhere }: Dismissal): Promise<void> {
+    this.#cluster.history.refusals.push(refusal);
     this.#cluster.world.note(this.name, `is dismissed${elsewhere ? ' for another machine' : ''}: ${refusal.code}`);
     if (elsewhere) {
       await (await starting)?.endAll(0);
