@@ -149,6 +149,20 @@ export const mutations = [
     served: true,
   },
   {
+    name: 'who falls silent with a look not counted in it',
+    file: 'src/core/node/decide-leases.ts',
+    find: 'isTogether(silent + suspects.length, of)',
+    replace: 'isTogether(silent, of)',
+    served: true,
+  },
+  {
+    name: 'missed by the commit in which it joins',
+    file: 'src/core/node/decide-leases.ts',
+    find: 'Math.max(readMs, node.joinedAtMs + context.leaseTimes.leaseMs)',
+    replace: 'readMs',
+    served: true,
+  },
+  {
     name: 'agents keep what their orders do not name',
     file: 'src/agent/agent.ts',
     find: 'const named = new Set(news.orders.map(({ key }) => taskKeyText(key)));',

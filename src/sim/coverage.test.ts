@@ -11,7 +11,7 @@ const drain = (): Promise<void> => new Promise((resolve) => process.nextTick(res
 /** The other tests of the simulator hold what their few seeds bring about against the rest of the table. */
 const isFull = process.env.RUNYARD_FULL === '1';
 /** Seeds of each kind that bring about whatever seeds can. */
-const fullSeeds = { embedded: 400, services: 150, served: 120, servedServices: 60 };
+const fullSeeds = { embedded: 400, services: 60, served: 120, servedServices: 60 };
 const wholeMachineMs = 3_600_000;
 
 describe('coverage', () => {

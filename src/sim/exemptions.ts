@@ -18,7 +18,7 @@ const beforeCommands = 'given where files, requests and tokens are read, or for 
 const noSecrets = 'sealing is true cryptography, which has tests of its own';
 const noProjects = 'who may do what is a table, which is tested row by row';
 const noStart = 'a task stands there only while its node is not seen, and no command of the simulator finds it then';
-const noMoment = 'it takes records lost, or a reboot, within the milliseconds of that step: none of 1500 seeds had it';
+const noMoment = 'it takes records lost, or a reboot, within the milliseconds of that step: none of 1000 seeds had it';
 const noCommand = 'agents say it of what a command does, and none runs there';
 
 const unseen: Readonly<Record<string, string>> = {
