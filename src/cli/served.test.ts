@@ -131,8 +131,9 @@ describe('yard at a server', () => {
     const shell = runInTerminal(place, ['exec', id]);
     shell.type('test -t 0 && stty size; echo me: $RUNYARD_JOB\r');
     await shell.shown(new RegExp(`33 101[^]*me: ${id}`));
-    shell.type('sleep 600\r');
-    await shell.shown(/sleep 600/);
+    // Said by the command itself: what was typed is shown before anything of it runs, and Ctrl-C would reach the shell.
+    shell.type(`sh -c "echo be''gun; exec sleep 600"\r`);
+    await shell.shown(/begun/);
     shell.type('\x03exit 5\r');
     expect((await shell.ended).code).toBe(5);
     await place.yard('stop', id, '--grace', '0s');
