@@ -182,6 +182,25 @@ profile = { resources = { cpus = 2 } }
     expect(report.ended).toBe(0);
     expect(report.endMs).toBeLessThan(86_400_000);
   });
+
+  it('that fail for ever do not do so by the replicas that are placed on them for ever', async () => {
+    const { report } = await run(`[[nodes]]
+count = 2
+cpus = 1
+memory = "1GiB"
+failures = { every = "1s", repair = "1m" }
+[[jobs]]
+name = "never"
+runs = "1m"
+profile = { resources = { cpus = 2 } }
+[[jobs]]
+name = "web"
+at = "30m"
+profile = { replicas = 2, port = false }
+`);
+    expect(report.kinds.find(({ name }) => name === 'never')?.unended).toBe(1);
+    expect(report.endMs).toBeLessThan(86_400_000);
+  });
 });
 
 describe('the examples', () => {

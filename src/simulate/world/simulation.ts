@@ -31,7 +31,7 @@ export class Simulation {
   readonly #nodes: NodeLife;
   /** How many events are to come. */
   readonly #ahead: Record<Awaited, number> = { yes: 0, 'while-work-waits': 0, no: 0 };
-  /** When work was last placed or ended. */
+  /** When a job last moved, or something came that was awaited. What stays up moves for ever, and says nothing. */
   #movedMs = 0;
   #tickAtMs: number | null = null;
 
@@ -85,6 +85,7 @@ export class Simulation {
       if (taken === undefined) break;
       const { event, awaited } = taken;
       this.#ahead[awaited] -= 1;
+      if (awaited === 'yes') this.#movedMs = atMs;
       if (event.kind === 'tick') this.#tickAtMs = null;
       commands.push(...this.#commandsOf(event));
     }
@@ -120,13 +121,17 @@ export class Simulation {
   #note(facts: readonly Fact[]): Command[] {
     this.#watcher.note(facts);
     for (const fact of facts) {
-      if (fact.kind === 'AttemptPlaced' || fact.kind === 'AttemptEnded') this.#movedMs = this.nowMs;
+      if (fact.kind === 'AttemptPlaced' || fact.kind === 'AttemptEnded') this.#noteMove(fact.job);
       if (fact.kind === 'AttemptEnded' && fact.retryAtMs !== null && fact.retryAtMs > this.nowMs) {
         this.#add(fact.retryAtMs, { kind: 'tick' }, 'yes');
       }
     }
     this.#planTick();
     return [...this.#work.follow(facts, this.nowMs), ...this.#nodes.follow()];
+  }
+
+  #noteMove(id: string): void {
+    if (this.state.jobs.get(id)?.service === null) this.#movedMs = this.nowMs;
   }
 
   /** What services do by themselves as time passes. Nothing waits for it alone. */
