@@ -47,9 +47,10 @@ beforeEach(async () => {
   node = await startNode(await newToken());
 });
 afterEach(async () => {
+  for (const { job } of node?.liveTasks() ?? []) await node?.endTasks(job, { graceMs: 0 });
   await node?.close();
   await server.close();
-  rmSync(home, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 });
 
 const jobs = () => createJobs(server.parts.embedded);
