@@ -1,25 +1,22 @@
 import { ControlPlane } from '../control/control-plane.ts';
 import { sleep } from '../host/clock.ts';
-import { ask, type ClientContext, meddle, sample, submit } from './client-actions.ts';
+import { ask, type ClientContext, meddle, sample } from './client-actions.ts';
 import type { Cluster } from './cluster.ts';
-import { describeFault } from './expected-fault.ts';
 import { type Life, startLife } from './life.ts';
 import type { Machine } from './machine.ts';
-import { meddleWithService, removeServices } from './service-actions.ts';
+import { act, type Habits, type Person } from './person.ts';
 import { openSimLog } from './sim-log.ts';
 import type { Intent } from './workload.ts';
 
 /** Somebody with a terminal: submits, meddles, and starts the program again when it was killed. */
-export class SimClient {
+export class SimClient implements Person {
   readonly name: string;
   readonly machine: Machine;
+  readonly intents: readonly Intent[];
+  readonly services: readonly string[];
   readonly #cluster: Cluster;
-  readonly #intents: readonly Intent[];
-  readonly #services: readonly string[];
   #life: Life | null = null;
-  /** Set once the world has healed: then what is open is brought to its end, and nothing new is thought of. */
   isCalm = false;
-  /** Set at the end of a seed with services: none may stay up. */
   isClosing = false;
 
   constructor(
@@ -29,8 +26,8 @@ export class SimClient {
     this.#cluster = cluster;
     this.name = options.name;
     this.machine = options.machine;
-    this.#intents = options.intents;
-    this.#services = options.services;
+    this.intents = options.intents;
+    this.services = options.services;
   }
 
   get life(): Life | null {
@@ -53,7 +50,7 @@ export class SimClient {
   }
 
   async #work(life: Life): Promise<void> {
-    const { random, world } = this.#cluster;
+    const { random } = this.#cluster;
     const log = await openSimLog(this.#cluster, life);
     const plane = await ControlPlane.open(log, life.host, life.fail);
     const context: ClientContext = { cluster: this.#cluster, life, plane };
@@ -61,40 +58,12 @@ export class SimClient {
     if (random.happens(0.5)) plane.subscribe(() => {});
     for (;;) {
       await sleep(life.host.timers, random.between(20, 5000));
-      try {
-        if (this.isCalm) await plane.catchUp();
-        await this.#act(context);
-      } catch (error) {
-        const { isExpected, text } = describeFault(error);
-        if (!isExpected) throw error;
-        world.note(this.name, `tries again: ${text.split('\n', 1)[0]}`);
-      }
+      await act(this, context, habits);
     }
-  }
-
-  async #act(context: ClientContext): Promise<void> {
-    const { random } = this.#cluster;
-    const open = this.#intents.filter((intent) => !intent.isAnswered);
-    if (this.isCalm) {
-      const [first] = open;
-      await (first === undefined ? bringToRest(context) : submit(context, first));
-      if (this.isClosing) await removeServices(context);
-      return;
-    }
-    if (this.#services.length > 0 && random.happens(serviceShare)) {
-      await meddleWithService(context, random.pick(this.#services));
-      return;
-    }
-    const known = this.#intents.filter((intent) => intent.isAnswered);
-    if (open.length > 0 && random.happens(0.6)) await submit(context, random.pick(open));
-    else if (known.length > 0 && random.happens(0.1)) await submit(context, random.pick(known));
-    else if (random.happens(0.7)) await meddle(context);
-    else await sample(context);
   }
 }
 
-/** Rarely enough for rollouts to come to their end, often enough to meet them in the middle. */
-const serviceShare = 0.35;
+const habits: Habits = { submits: 0.6, meddles: 0.7, meddle, sample, readsFirst: true, bringToRest };
 
 /** Opens what somebody closed. */
 async function bringToRest(context: ClientContext): Promise<void> {

@@ -1,11 +1,10 @@
 import type { ControlPlane } from '../../control/control-plane.ts';
 import { sleep } from '../../host/clock.ts';
-import { type ClientContext, type ClientPlane, submit } from '../client-actions.ts';
+import type { ClientPlane } from '../client-actions.ts';
 import type { Cluster } from '../cluster.ts';
-import { describeFault } from '../expected-fault.ts';
 import { type Life, startLife } from '../life.ts';
 import type { Machine } from '../machine.ts';
-import { meddleWithService, removeServices } from '../service-actions.ts';
+import { act, type Habits, type Person } from '../person.ts';
 import { hashState } from '../state-hash.ts';
 import type { ClientProgram } from '../strikes.ts';
 import type { Intent } from '../workload.ts';
@@ -14,15 +13,15 @@ import { bringToRest, meddleServed } from './served-actions.ts';
 import type { Serving } from './sim-server.ts';
 
 /** Somebody with a terminal, signed in at the server. */
-export class ServedClient implements ClientProgram {
+export class ServedClient implements ClientProgram, Person {
   readonly name: string;
   readonly machine: Machine;
+  readonly intents: readonly Intent[];
+  readonly services: readonly string[];
   isCalm = false;
   isClosing = false;
   readonly #cluster: Cluster;
   readonly #network: ServedNetwork;
-  readonly #intents: readonly Intent[];
-  readonly #services: readonly string[];
   #life: Life | null = null;
 
   constructor(
@@ -34,8 +33,8 @@ export class ServedClient implements ClientProgram {
     this.#network = network;
     this.name = options.name;
     this.machine = options.machine;
-    this.#intents = options.intents;
-    this.#services = options.services;
+    this.intents = options.intents;
+    this.services = options.services;
   }
 
   get life(): Life | null {
@@ -59,41 +58,17 @@ export class ServedClient implements ClientProgram {
   }
 
   async #work(life: Life): Promise<void> {
-    const { random, world } = this.#cluster;
+    const { random } = this.#cluster;
+    const sample = (): Promise<void> => this.#sample(life);
+    const habits: Habits = { submits: 0.5, meddles: 0.8, meddle: meddleServed, sample, readsFirst: false, bringToRest };
     const longestPauseMs = random.pick([3000, 15_000, 60_000]);
     for (;;) {
       await sleep(life.host.timers, random.between(20, this.isCalm ? 3000 : longestPauseMs));
       // Nobody can ask for anything while the server is away: it is looked for again later.
       const { serving } = this.#network;
       if (serving === null) continue;
-      try {
-        await this.#act({ cluster: this.#cluster, life, plane: planeOf(this.#network, life, serving) });
-      } catch (error) {
-        const { isExpected, text } = describeFault(error);
-        if (!isExpected) throw error;
-        world.note(this.name, `tries again: ${text.split('\n', 1)[0]}`);
-      }
+      await act(this, { cluster: this.#cluster, life, plane: planeOf(this.#network, life, serving) }, habits);
     }
-  }
-
-  async #act(context: ClientContext): Promise<void> {
-    const { random } = this.#cluster;
-    const open = this.#intents.filter((intent) => !intent.isAnswered);
-    if (this.isCalm) {
-      const [first] = open;
-      await (first === undefined ? bringToRest(context) : submit(context, first));
-      if (this.isClosing) await removeServices(context);
-      return;
-    }
-    if (this.#services.length > 0 && random.happens(serviceShare)) {
-      await meddleWithService(context, random.pick(this.#services));
-      return;
-    }
-    const known = this.#intents.filter((intent) => intent.isAnswered);
-    if (open.length > 0 && random.happens(0.5)) await submit(context, random.pick(open));
-    else if (known.length > 0 && random.happens(0.1)) await submit(context, random.pick(known));
-    else if (random.happens(0.8)) await meddleServed(context);
-    else await this.#sample(context.life);
   }
 
   /** What the server holds, for the comparison with the log: looked at while nothing else happens there. */
@@ -104,8 +79,6 @@ export class ServedClient implements ClientProgram {
     });
   }
 }
-
-const serviceShare = 0.35;
 
 /** The server's control plane as one who is signed in there has it: everything that it is asked travels. */
 function planeOf(network: ServedNetwork, life: Life, { plane }: Serving): ClientPlane {
