@@ -1,3 +1,4 @@
+import { toHex } from '../host/hex.ts';
 import type { Host } from '../host/host.ts';
 import { buildArgv, type Command } from './command.ts';
 import { type Label, type StartRecord, writeStartRecord } from './records.ts';
@@ -54,8 +55,4 @@ export async function startProcess(options: StartOptions): Promise<StartRecord |
     bell,
   });
   return start;
-}
-
-function toHex(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,9 +1,10 @@
 import { HostError } from '../host/files.ts';
+import { toHex } from '../host/hex.ts';
 import { BlobFault } from './blob-fault.ts';
 import { readMany, readOne } from './blob-reads.ts';
 import type { BlobHash, BlobStore, StoredFile } from './blob-store.ts';
 import { collectGarbage } from './garbage.ts';
-import { isBlobHash, toHex } from './hex.ts';
+import { isBlobHash } from './hex.ts';
 import { openLooseSet } from './loose-set.ts';
 import { openPackSet } from './pack-set.ts';
 import type { StorageHost } from './storage-host.ts';

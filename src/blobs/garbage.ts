@@ -1,6 +1,6 @@
 import { HostError } from '../host/files.ts';
+import { toHex } from '../host/hex.ts';
 import type { BlobHash } from './blob-store.ts';
-import { toHex } from './hex.ts';
 import { listIndex, type PackSlot } from './pack-format.ts';
 import type { Pack } from './pack-set.ts';
 import { packBytes, type StoreParts } from './store-parts.ts';

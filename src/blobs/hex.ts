@@ -1,11 +1,3 @@
-const digits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-
-export function toHex(bytes: Uint8Array): string {
-  let text = '';
-  for (const byte of bytes) text += digits[byte];
-  return text;
-}
-
 /** The bytes of lower-case hex; what is no hex becomes a byte that no digest check will accept. */
 export function fromHex(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length >> 1);

@@ -1,6 +1,6 @@
 import { HostError } from '../host/files.ts';
+import { toHex } from '../host/hex.ts';
 import type { BlobStore } from './blob-store.ts';
-import { toHex } from './hex.ts';
 import type { Manifest, ManifestEntry } from './manifest.ts';
 import { checkManifest } from './manifest-codec.ts';
 import { writeEntries } from './materialise.ts';

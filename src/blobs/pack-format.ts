@@ -1,5 +1,5 @@
+import { toHex } from '../host/hex.ts';
 import type { BlobHash } from './blob-store.ts';
-import { toHex } from './hex.ts';
 
 /**
  * A pack holds many small blobs in one file, so that storing thousands costs one flush. Its layout, integers big-endian:

@@ -1,5 +1,6 @@
+import { toHex } from '../host/hex.ts';
 import type { BlobHash } from './blob-store.ts';
-import { fromHex, toHex } from './hex.ts';
+import { fromHex } from './hex.ts';
 import {
   encodePack,
   entryBytes,

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { checkName } from '../core/job/check-spec.ts';
 import { sleep } from '../host/clock.ts';
+import { toHex } from '../host/hex.ts';
 import type { Host } from '../host/host.ts';
 import { type ExclusiveLock, takeExclusiveLock } from '../log/exclusive-lock.ts';
 import type { NodeOptions } from './api.ts';
@@ -71,8 +72,4 @@ async function recordIdentity(host: SeatHost, directory: string, instance: strin
   await host.files.writeAtomic(`${directory}/agent.json`, new TextEncoder().encode(`${JSON.stringify(record)}\n`), {
     mode: 0o600,
   });
-}
-
-function toHex(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

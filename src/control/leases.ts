@@ -4,6 +4,7 @@ import type { Node } from '../core/node/node.ts';
 import { isRefusal } from '../core/refusal.ts';
 import type { State } from '../core/state.ts';
 import { sleep } from '../host/clock.ts';
+import { toHex } from '../host/hex.ts';
 import type { Host } from '../host/host.ts';
 import type { LeaseGrant } from '../log/fact-log.ts';
 import { commitRefusal } from './commit-refusal.ts';
@@ -35,7 +36,7 @@ export class LeaseKeeper {
     this.#plane = plane;
     this.#host = host;
     this.#onFault = onFault;
-    this.#self = [...host.chance.bytes(8)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    this.#self = toHex(host.chance.bytes(8));
   }
 
   /**

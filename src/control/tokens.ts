@@ -5,6 +5,7 @@ import { type Refusal, refuse } from '../core/refusal.ts';
 import type { State } from '../core/state.ts';
 import type { Digests } from '../host/bytes.ts';
 import type { Chance } from '../host/chance.ts';
+import { toHex } from '../host/hex.ts';
 
 /** `yt_<id>_<secret>` lets a user in, `yj_<id>_<secret>` a node join: 256 bits of chance, shown once, kept as a digest. */
 const prefixes = { user: 'yt', join: 'yj' } as const;
@@ -89,8 +90,4 @@ const hints = {
 
 function nobody(message: string, kind: Presented['kind'], meant: string | null): Verified {
   return { kind: 'nobody', refusal: refuse('UNAUTHORIZED', message, { hint: hints[kind] }), meant };
-}
-
-function toHex(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

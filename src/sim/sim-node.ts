@@ -6,6 +6,7 @@ import { OrderFeed } from '../control/order-feed.ts';
 import { fireTimers } from '../control/timers.ts';
 import type { Capacity } from '../core/node/node.ts';
 import { isRefusal } from '../core/refusal.ts';
+import { toHex } from '../host/hex.ts';
 import { blobDirectory, type Cluster } from './cluster.ts';
 import { Refused } from './expected-fault.ts';
 import { type Life, startLife } from './life.ts';
@@ -66,7 +67,7 @@ export class SimNode {
     const { name, capacity } = this;
     const { host, fail } = life;
     const directory = `/node/${name}`;
-    const instance = [...host.chance.bytes(8)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    const instance = toHex(host.chance.bytes(8));
     const log = await openSimLog(this.#cluster, life);
     const plane = await ControlPlane.open(log, host, fail);
     this.#plane = plane;

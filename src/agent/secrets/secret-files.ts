@@ -1,3 +1,4 @@
+import { toHex } from '../../host/hex.ts';
 import type { Host } from '../../host/host.ts';
 
 /**
@@ -87,7 +88,7 @@ async function makePlace(
 ): Promise<string> {
   const inMemory = (await files.stat(memoryDirectory))?.kind === 'directory';
   for (;;) {
-    const suffix = [...chance.bytes(8)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    const suffix = toHex(chance.bytes(8));
     const made = inMemory ? `${memoryDirectory}/runyard-${suffix}` : `${directory}/secret-files-${suffix}`;
     const place: Place = { bootId: clock.bootId(), directory: made };
     // Noted first, so that the next agent finds it whenever this one dies.

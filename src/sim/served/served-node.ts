@@ -9,6 +9,7 @@ import { system } from '../../core/access/principal.ts';
 import type { Command } from '../../core/command.ts';
 import type { Capacity } from '../../core/node/node.ts';
 import { isRefusal } from '../../core/refusal.ts';
+import { toHex } from '../../host/hex.ts';
 import { blobDirectory, type Cluster } from '../cluster.ts';
 import { type Life, startLife } from '../life.ts';
 import type { Machine } from '../machine.ts';
@@ -192,8 +193,4 @@ export class ServedNode implements NodeProgram {
     }
     this.#end(life, 'ends');
   }
-}
-
-function toHex(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
