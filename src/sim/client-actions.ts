@@ -1,6 +1,7 @@
 import { openDirectoryStore } from '../blobs/directory-store.ts';
 import { pushTree } from '../blobs/push.ts';
 import type { ControlPlane } from '../control/control-plane.ts';
+import type { ExecuteOptions } from '../control/decide-batch.ts';
 import { saveState } from '../control/snapshots.ts';
 import type { Answer, Command, SubmitJob } from '../core/command.ts';
 import { decide } from '../core/decide.ts';
@@ -67,10 +68,14 @@ async function push({ life, plane }: ClientContext, key: string): Promise<Worksp
 }
 
 /** Carries out what anybody may ask; refusals are remembered. */
-export async function ask(context: ClientContext, command: Command): Promise<Answer | Refusal> {
+export async function ask(
+  context: ClientContext,
+  command: Command,
+  options: ExecuteOptions = {},
+): Promise<Answer | Refusal> {
   const { cluster, life, plane } = context;
   decideTwice(context, command);
-  const answer = await plane.execute(command);
+  const answer = await plane.execute(command, options);
   cluster.world.note(life.name, `${command.kind}: ${isRefusal(answer) ? answer.code : 'done'}`);
   if (isRefusal(answer)) cluster.history.refusals.push(answer);
   return answer;

@@ -9,22 +9,21 @@ export function whyNeverSeen(row: string): string | null {
 
 /** Refusals that the control plane itself gives and that the commands of simulated people can meet. */
 const decided: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
-  ...(['BAD_BYTE', 'BAD_ENV_KEY', 'BAD_NAME', 'PATH_ESCAPE', 'RANGE', 'MISSING_BLOBS', 'ID_TAKEN'] as const),
-  ...(['NOT_FOUND', 'WRONG_STATE', 'STALE_ATTEMPT', 'NOT_ASSIGNED', 'FUTURE_ATTEMPT', 'CLOCK_SKEW'] as const),
-  ...(['UNAUTHORIZED', 'FORBIDDEN', 'STORE_FULL'] as const),
+  ...(['BAD_BYTE', 'BAD_ENV_KEY', 'BAD_NAME', 'BAD_VALUE', 'RANGE', 'NEVER_FIRES', 'ENV_TOO_LARGE'] as const),
+  ...(['PATH_ESCAPE', 'PORT_CONFLICT', 'TOO_LARGE', 'MISSING_BLOBS', 'ID_TAKEN', 'IDEMPOTENCY_MISMATCH'] as const),
+  ...(['SECRET_NOT_SET', 'NO_NODE', 'NODE_TAKEN', 'CLOCK_SKEW', 'STORE_FULL'] as const),
+  ...(['NOT_FOUND', 'WRONG_STATE', 'STALE_ATTEMPT', 'NOT_ASSIGNED', 'FUTURE_ATTEMPT'] as const),
+  ...(['UNAUTHORIZED', 'FORBIDDEN', 'QUOTA'] as const),
 ]);
 
 const beforeCommands = 'given where files, requests and tokens are read, or for what the simulator has none of';
 const noSecrets = 'sealing is true cryptography, which has tests of its own';
-const noProjects = 'who may do what is a table, which is tested row by row';
 const noStart = 'a task stands there only while its node is not seen, and no command of the simulator finds it then';
 const noMoment = 'it takes records lost, or a reboot, within the milliseconds of that step: none of 1000 seeds had it';
 const noCommand = 'agents say it of what a command does, and none runs there';
 
 const unseen: Readonly<Record<string, string>> = {
   ...exempt('fact', ['SecretSet', 'SecretShared', 'SecretRemoved', 'NodeSecretsChanged'], noSecrets),
-  ...exempt('fact', ['ProjectCreated', 'ProjectChanged', 'ProjectRemoved'], noProjects),
-  ...exempt('fact', ['RoleGranted', 'RoleRevoked', 'TokenRevoked'], noProjects),
   ...exempt(
     'transition',
     ['TimedOut', 'NodeFault', 'NodeLost', 'OperatorStop', 'Evicted'].map((kind) => `${kind} at claimed`),

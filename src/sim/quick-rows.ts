@@ -22,7 +22,10 @@ const servedOnly: ReadonlySet<string> = new Set([
   ...rows('node', ['suspect', 'lost']),
   ...rows('fact', ['NodeSuspected', 'NodeResponded', 'NodeDeclaredLost', 'LossHeld', 'LossReleased']),
   ...rows('fact', ['Evicted', 'RetryRequested', 'TokenCreated', 'NodeAdmitted', 'AccessRefused']),
-  ...rows('refusal', ['RANGE', 'BAD_NAME', 'BAD_BYTE', 'BAD_ENV_KEY', 'PATH_ESCAPE', 'MISSING_BLOBS', 'ID_TAKEN']),
+  ...rows('fact', ['ProjectCreated', 'ProjectChanged', 'ProjectRemoved', 'RoleGranted', 'RoleRevoked', 'TokenRevoked']),
+  ...rows('refusal', ['RANGE', 'BAD_VALUE', 'BAD_NAME', 'BAD_BYTE', 'BAD_ENV_KEY', 'ENV_TOO_LARGE', 'PATH_ESCAPE']),
+  ...rows('refusal', ['NEVER_FIRES', 'PORT_CONFLICT', 'MISSING_BLOBS', 'ID_TAKEN', 'IDEMPOTENCY_MISMATCH']),
+  ...rows('refusal', ['TOO_LARGE', 'SECRET_NOT_SET', 'NO_NODE', 'NODE_TAKEN', 'QUOTA']),
   ...rows('refusal', ['UNAUTHORIZED', 'FORBIDDEN', 'CLOCK_SKEW', 'FUTURE_ATTEMPT']),
 ]);
 
@@ -30,7 +33,7 @@ const servedOnly: ReadonlySet<string> = new Set([
 export const rare: ReadonlySet<string> = new Set([
   ...rows('transition OperatorStop at', ['materialize', 'prepare']),
   ...rows('transition NodeLost at', ['materialize', 'setup']),
-  'transition Evicted at prepare',
+  ...rows('transition Evicted at', ['materialize', 'prepare']),
   ...rows('rollout', ['paused to rolled-back', 'failed to rolled-back', 'failed to progressing']),
   ...rows('fact', ['NodeRemoved', 'ServiceSettled', 'ServiceCompleted', 'RetryRequested']),
   'service COMPLETED',

@@ -38,7 +38,8 @@ export function drawWorkload(random: Random, kind: WorkloadKind = usualWorkload)
   return Array.from({ length: count }, (_, number) => drawIntent(random, `k${number}`, kind));
 }
 
-function drawIntent(random: Random, key: string, kind: WorkloadKind): Intent {
+/** One of them. */
+export function drawIntent(random: Random, key: string, kind: WorkloadKind = usualWorkload): Intent {
   const outputs = random.happens(0.3) ? ['out.txt'] : [];
   const run = drawProgram(random, kind, random.happens(0.8) ? outputs : []);
   const setup = random.happens(0.3) ? drawProgram(random, { ...kind, longestMs: 3000 }, []) : null;

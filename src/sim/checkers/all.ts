@@ -1,4 +1,5 @@
 import type { Checker } from './checker.ts';
+import { accessCheckers } from './of-access.ts';
 import { leaseCheckers } from './of-leases.ts';
 import { restartCheckers } from './of-restarts.ts';
 import { serviceCheckers } from './of-services.ts';
@@ -15,5 +16,6 @@ export const checkers: readonly Checker[] = [
   ...restartCheckers,
   ...serviceCheckers,
   ...leaseCheckers,
+  ...accessCheckers,
   ...restCheckers,
 ];

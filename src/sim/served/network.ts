@@ -14,6 +14,8 @@ export const requestMs = 60_000;
 export class ServedNetwork {
   readonly ways: Ways;
   readonly #server: SimServer;
+  /** The agents' ends. */
+  #ends: readonly WireEnd[] = [];
 
   constructor(ways: Ways, server: SimServer) {
     this.ways = ways;
@@ -23,6 +25,11 @@ export class ServedNetwork {
   /** Who listens now; null when nobody does. */
   get serving(): Serving | null {
     return this.#server.serving;
+  }
+
+  /** Connections of agents that go on as far as the agents know. */
+  get open(): readonly WireEnd[] {
+    return this.#ends.filter((end) => end.isOpen);
   }
 
   /** As `connectAgent`: a RefusalError where the key is not that of the node. */
@@ -38,6 +45,7 @@ export class ServedNetwork {
       const near = new WireEnd(this.ways, life, toServer);
       const far = new WireEnd(this.ways, serving.life, fromServer);
       WireEnd.tie(near, far);
+      this.#ends = [...this.open, near];
       far.listen(serving.hub.accept(far, options.node));
       return answer(() => {
         near.listen(listener);

@@ -9,8 +9,8 @@ import {
   speakForOthers,
   stopSomething,
 } from '../client-actions.ts';
-
 import { sendNonsense } from './odd-commands.ts';
+import { liftQuotas, workInProjects } from './projects.ts';
 
 type Act = (context: ClientContext) => Promise<void>;
 
@@ -24,6 +24,7 @@ export async function bringToRest(context: ClientContext): Promise<void> {
   for (const node of context.plane.state.nodes.values()) {
     if (node.drain !== null) await ask(context, { kind: 'ResumeNode', node: node.name, by: context.life.name });
   }
+  await liftQuotas(context);
 }
 
 const drain: Act = async (context) => {
@@ -61,4 +62,5 @@ const retry: Act = async (context) => {
 const acts: readonly Act[] = [
   ...[stopSomething, stopSomething, drain, drain, resumeSomething, resumeSomething, failUnschedulable],
   ...[remove, retry, retry, applyProfile, speakForOthers, sendNonsense],
+  ...[workInProjects, workInProjects, workInProjects, workInProjects],
 ];

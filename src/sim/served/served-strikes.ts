@@ -60,6 +60,13 @@ const strikes: Readonly<Record<ServedStrikeKind, (targets: ServedTargets) => voi
       world.schedule(random.between(20_000, 60_000), () => network.ways.open(way));
     }
   },
+  blackhole: ({ cluster, network }) => {
+    const { random, world } = cluster;
+    if (network.open.length === 0) return;
+    const end = random.pick(network.open);
+    world.note('network', `swallows what ${end.life.name} and the server say`);
+    end.swallow();
+  },
   sleep: ({ cluster, hearing, server }) => {
     const { random, world } = cluster;
     const machine = random.pick(cluster.machines);

@@ -24,6 +24,7 @@ export class WireEnd implements Link {
   #state: 'open' | 'closing' | 'closed' = 'open';
   #nextArrivalMs = 0;
   #isPaused = false;
+  #isSwallowed = false;
   readonly #unread: Frame[] = [];
 
   constructor(ways: Ways, life: Life, out: Way) {
@@ -40,6 +41,19 @@ export class WireEnd implements Link {
   static tie(one: WireEnd, other: WireEnd): void {
     one.#peer = other;
     other.#peer = one;
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open' && this.life.incarnation.alive;
+  }
+
+  /**
+   * From now on nothing that is sent on this connection arrives, and no end of it either: a box in between has forgotten
+   * it and yet acknowledges what comes, as proxies do, so that the sender's system sees nothing wrong.
+   */
+  swallow(): void {
+    this.#isSwallowed = true;
+    if (this.#peer !== null) this.#peer.#isSwallowed = true;
   }
 
   listen(listener: LinkListener): void {
@@ -79,7 +93,7 @@ export class WireEnd implements Link {
 
   #send(frame: Frame): void {
     const peer = this.#peer;
-    if (peer === null) return;
+    if (peer === null || this.#isSwallowed) return;
     const { world } = this.life.machine;
     const arrivalMs = Math.max(this.#nextArrivalMs, world.nowMs + this.#ways.delayMs());
     this.#nextArrivalMs = arrivalMs;
