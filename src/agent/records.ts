@@ -53,7 +53,8 @@ export async function readRecords(place: RecordPlace): Promise<Records> {
 
 /** Writes what the start was decided with. The node's start journal is what survives a power loss; this survives the agent. */
 export async function writeStartRecord(place: RecordPlace, record: StartRecord): Promise<void> {
-  await place.files.write(startPath(place), encode(record), { mode: 0o600 });
+  // All records of an attempt are of one length.
+  await place.files.write(startPath(place), encode(record), { mode: 0o600, inPlace: true });
 }
 
 /** Takes the claim for the agent. True means that nothing ran under this nonce, nor ever will. */

@@ -57,8 +57,11 @@ export interface Files {
   read(path: string): Promise<Uint8Array | null>;
   /** At most `lengthBytes` from `offsetBytes`; shorter at the end of the file; null when the file is absent. */
   readAt(path: string, offsetBytes: number, lengthBytes: number): Promise<Uint8Array | null>;
-  /** Creates or replaces; not atomic. */
-  write(path: string, bytes: Uint8Array, options?: { mode?: number }): Promise<void>;
+  /**
+   * Creates or replaces; not atomic. `inPlace` writes over the old content instead of emptying the file first, which
+   * costs some file systems (ext4) a trip to the disk; for content that is always of one length.
+   */
+  write(path: string, bytes: Uint8Array, options?: { mode?: number; inPlace?: boolean }): Promise<void>;
   /** Writes beside, then renames over: a reader sees the old bytes or the new, never a part. `sync` makes it survive power loss. */
   writeAtomic(path: string, bytes: Uint8Array, options?: { mode?: number; sync?: boolean }): Promise<void>;
   /** Creates with O_EXCL; false when the path exists already. */

@@ -15,8 +15,8 @@ export async function createDoorbell(files: Files, path: string): Promise<Doorbe
   const ring = async (): Promise<void> => {
     do {
       again = false;
-      // A ring that fails (a full disk) costs nobody more than their next look at the log, at most 100 ms later.
-      await files.write(path, new Uint8Array(1)).catch(() => undefined);
+      // A ring that fails costs nobody more than their next look at the log, at most a second later.
+      await files.write(path, new Uint8Array(1), { inPlace: true }).catch(() => undefined);
     } while (again);
     ringing = null;
   };

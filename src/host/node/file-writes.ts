@@ -8,6 +8,7 @@ import {
   fdatasync,
   fstatSync,
   fsync,
+  ftruncateSync,
   openSync,
   renameSync,
   rmSync,
@@ -28,8 +29,16 @@ const copyFileAsync = promisify(copyFileCallback);
 const synchronousBytes = 256 * 1024;
 
 /** Creates or replaces a file. */
-export async function writeWhole(path: string, bytes: Uint8Array, mode: number | undefined): Promise<void> {
-  await withNewFile(path, 'w', mode, (fd) => writeFully(fd, bytes));
+export async function writeWhole(
+  path: string,
+  bytes: Uint8Array,
+  { mode, inPlace = false }: { mode?: number; inPlace?: boolean },
+): Promise<void> {
+  if (!inPlace) return withNewFile(path, 'w', mode, (fd) => writeFully(fd, bytes));
+  await withNewFile(path, constants.O_WRONLY | constants.O_CREAT, mode, async (fd) => {
+    await writeFully(fd, bytes);
+    if (fstatSync(fd).size > bytes.length) ftruncateSync(fd, bytes.length);
+  });
 }
 
 /** Writes beside the path, then renames over it. */
@@ -134,7 +143,7 @@ export async function copyRegular(
 
 async function withNewFile<T>(
   path: string,
-  flags: string,
+  flags: string | number,
   mode: number | undefined,
   use: (fd: number) => Promise<T>,
 ): Promise<T> {

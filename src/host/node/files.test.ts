@@ -139,6 +139,14 @@ describe('files', () => {
     }
   });
 
+  it('writes in place what is longer, shorter or not there yet', async () => {
+    for (const content of ['one', 'longer', '', 'short']) {
+      await files.write(at('in-place'), text(content), { mode: 0o600, inPlace: true });
+      expect(readFileSync(at('in-place'), 'utf8')).toBe(content);
+    }
+    expect(statSync(at('in-place')).mode & 0o777).toBe(0o600);
+  });
+
   it('gives blocks back while offsets stay', async () => {
     writeFileSync(at('log'), 'x'.repeat(64 * 1024));
     const isPunched = await files.punchHole(at('log'), 0, 32 * 1024);

@@ -39,7 +39,7 @@ export function createNodeFiles(): Files {
   return {
     read: readWhole,
     readAt: readPart,
-    write: (path, bytes, options) => writeWhole(path, bytes, options?.mode),
+    write: (path, bytes, options) => writeWhole(path, bytes, options ?? {}),
     writeAtomic: (path, bytes, options) => writeAtomically(path, bytes, options ?? {}),
     createExclusive: createOnce,
     append: (path, bytes, options) => appendOnce(path, bytes, options?.sync === true),
