@@ -27,19 +27,20 @@ const sweepGraceMs = 2000;
 /**
  * Starts a command, or adopts the one that an earlier agent started, and follows it to its end: what it left behind is
  * gone too when this returns. Null when another step was ordered meanwhile; the process then runs on untouched.
+ * `onStarted` is given the nonce of the start; empty where its record is gone.
  */
 export async function runProcess(
   context: TaskContext,
   label: Label,
   env: Readonly<Record<string, string>>,
-  onStarted: () => void,
+  onStarted: (nonce: string) => void,
 ): Promise<ProcessEnd | null> {
   for (;;) {
     const started = await startOrAdopt(context, label, env);
     if (started === null) return null;
     if (started.kind === 'fault') return started;
     if (started.kind === 'ended') return settle(context, started);
-    onStarted();
+    onStarted(started.nonce);
     const endKeeping = keepLongLogs(context, label);
     const end = await Promise.race([
       context.exitWatch.wait({ directory: context.attempt.directory, label, nonce: started.nonce }),

@@ -51,25 +51,67 @@ export function firstState(probes: Probes): Supervision {
   };
 }
 
-/** Null when nothing was journaled yet, or when a power loss left a torn file: then another boot ends the attempt anyway. */
-export async function readSupervision(files: Files, attempt: Attempt): Promise<Supervision | null> {
-  const bytes = await files.read(journalPath(attempt));
-  if (bytes === null) return null;
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes)) as Supervision;
-  } catch {
-    return null;
-  }
+/** Above this size the journal is written anew, with its last line alone. */
+const longestBytes = 64 * 1024;
+
+const newline = 0x0a;
+
+export interface SupervisionJournal {
+  /** Null when nothing was journaled yet, or when a power loss left a torn file: then another boot ends the attempt anyway. */
+  read(): Promise<Supervision | null>;
+  /**
+   * Takes the place of all that was written before, at once and whole. It need not reach the disk: it must survive the
+   * agent, for which the write is enough; after a power loss the boot is another one, and the attempt is over.
+   */
+  write(supervision: Supervision): Promise<void>;
 }
 
 /**
- * Replaces the journal at once and whole. It need not reach the disk: it must survive the agent, for which the rename
- * is enough; after a power loss the boot is another one, and the attempt is over.
+ * One line for each state, of which the last whole one counts: a line more costs a tenth of a rename, for which some
+ * file systems go to the disk, and a command waits for this one before it is started again.
  */
-export async function writeSupervision(files: Files, attempt: Attempt, supervision: Supervision): Promise<void> {
-  await files.writeAtomic(journalPath(attempt), new TextEncoder().encode(JSON.stringify(supervision)), { mode: 0o600 });
+export function openSupervisionJournal(files: Files, attempt: Attempt): SupervisionJournal {
+  const path = `${attempt.directory}/run.supervision`;
+  // Unknown at first, and after a write that failed: the file may then end in the middle of a line.
+  let sizeBytes: number | null = null;
+  let last: Promise<void> = Promise.resolve();
+  const write = async (line: Uint8Array): Promise<void> => {
+    const before = sizeBytes;
+    sizeBytes = null;
+    const isNew = before === null || before + line.length > longestBytes;
+    if (isNew) await files.writeAtomic(path, line, { mode: 0o600 });
+    else await files.append(path, line);
+    sizeBytes = line.length + (isNew ? 0 : before);
+  };
+  return {
+    async read() {
+      const bytes = await files.read(path);
+      return bytes === null ? null : lastOf(bytes);
+    },
+    write(supervision) {
+      const line = new TextEncoder().encode(`${JSON.stringify(supervision)}\n`);
+      const done = last.then(() => write(line));
+      last = done.catch(() => {});
+      return done;
+    },
+  };
 }
 
-function journalPath({ directory }: Attempt): string {
-  return `${directory}/run.supervision`;
+function lastOf(bytes: Uint8Array): Supervision | null {
+  for (let end = bytes.length; end > 0; ) {
+    const start = bytes.lastIndexOf(newline, end - 1) + 1;
+    const found = start === end ? null : parseLine(bytes.subarray(start, end));
+    if (found !== null) return found;
+    end = start - 1;
+  }
+  return null;
+}
+
+function parseLine(bytes: Uint8Array): Supervision | null {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)) as Supervision;
+  } catch {
+    // A torn line: the agent died, or the disk was full, in the middle of it.
+    return null;
+  }
 }

@@ -11,7 +11,7 @@ import type { StepWork, TaskContext } from '../task-context.ts';
 import { probeMark } from './ask-probe.ts';
 import { whyItCannotStart } from './cannot-start.ts';
 import { eventOf, rebooted, unkillable } from './endings.ts';
-import { firstState, readSupervision, type Supervision, writeSupervision } from './journal.ts';
+import { firstState, openSupervisionJournal, type Supervision, type SupervisionJournal } from './journal.ts';
 import { linked } from './linked-signal.ts';
 import { probesOf } from './probes-of.ts';
 import { watchRun } from './run-watch.ts';
@@ -34,6 +34,7 @@ class Supervisor {
   readonly #context: TaskContext;
   readonly #place: RecordPlace;
   readonly #probes: Probes;
+  readonly #journal: SupervisionJournal;
   #state: Supervision;
   #port: number | null;
   #lastingFolder: string | null = null;
@@ -43,6 +44,8 @@ class Supervisor {
   #isAdopting = false;
   #isOtherBoot = false;
   #hasStarted = false;
+  /** Of the start of the run that is under way; empty where this agent did not see it start. */
+  #nonce = '';
   #saving: Promise<void> = Promise.resolve();
   /** The ladder that ends a run which is not alive. */
   #ending: Promise<'gone' | 'unkillable'> = Promise.resolve('gone');
@@ -54,6 +57,7 @@ class Supervisor {
     const { host, attempt, order } = context;
     this.#context = context;
     this.#place = { files: host.files, directory: attempt.directory, label: 'run' };
+    this.#journal = openSupervisionJournal(host.files, attempt);
     this.#port = order.task.settings.port ? context.port : null;
     this.#probes = probesOf(order.task.settings, this.#port);
     this.#isFresh = context.isFresh;
@@ -65,7 +69,7 @@ class Supervisor {
     const { host, attempt, order, setupShelf } = this.#context;
     this.#lastingFolder = await setupShelf.folderFor(order.task, attempt.workdir);
     if (this.#isFresh) return null;
-    this.#state = (await readSupervision(host.files, attempt)) ?? this.#state;
+    this.#state = (await this.#journal.read()) ?? this.#state;
     const start = await readStartRecord(this.#place);
     this.#isAdopting = start !== null && start.nonce !== this.#state.dealtWith;
     this.#isOtherBoot = start !== null && start.bootId !== host.clock.bootId();
@@ -121,10 +125,12 @@ class Supervisor {
     const lastingFolder = this.#lastingFolder;
     const env = environmentOf({ attempt, task, port: this.#port, lastingFolder, agent: environment });
     let endWatch = (): void => {};
+    this.#nonce = '';
     const tellAnyway = this.#context.host.timers.after(latestTellMs, () => this.#tellUntold());
     try {
       const end = await new Promise<ProcessEnd | null>((resolve, reject) => {
-        const onStarted = (): void => {
+        const onStarted = (nonce: string): void => {
+          this.#nonce = nonce;
           endWatch();
           endWatch = this.#watch(env, reject);
         };
@@ -230,7 +236,7 @@ class Supervisor {
   }): Promise<TaskEvent | null> {
     const { host, signal } = this.#context;
     if (this.#isOtherBoot) return rebooted;
-    const start = await readStartRecord(this.#place);
+    const nonce = this.#nonce === '' ? (await readStartRecord(this.#place))?.nonce : this.#nonce;
     const { history, lastFailure, portMoves, delayMs } = next;
     const run = this.#state.run + 1;
     this.#change(
@@ -241,7 +247,7 @@ class Supervisor {
         history,
         lastFailure,
         portMoves,
-        dealtWith: start?.nonce ?? null,
+        dealtWith: nonce ?? null,
         notBeforeMs: host.clock.bootMs() + delayMs,
       },
       false,
@@ -263,7 +269,7 @@ class Supervisor {
     this.#state = { ...this.#state, ...change };
     if (!keep) return;
     this.#saving = this.#saving
-      .then(() => writeSupervision(this.#context.host.files, this.#context.attempt, this.#state))
+      .then(() => this.#journal.write(this.#state))
       .catch((error: unknown) => {
         // Without room the verdict is kept in memory alone: the next agent then asks anew, which harms nothing.
         if (!(error instanceof HostError)) throw error;
@@ -272,11 +278,11 @@ class Supervisor {
 
   /** Waits for room, as a start does: without the journal nothing may be cleared away. */
   async #saveSurely(): Promise<void> {
-    const { host, attempt, diskGuard, signal } = this.#context;
+    const { host, diskGuard, signal } = this.#context;
     await this.#saving;
     while (!signal.aborted) {
       try {
-        await writeSupervision(host.files, attempt, this.#state);
+        await this.#journal.write(this.#state);
         return;
       } catch (error) {
         if (!(error instanceof HostError)) throw error;
