@@ -26,7 +26,10 @@ $SIG{CHLD} = 'IGNORE';
 $SIG{PIPE} = 'IGNORE';
 join_groups(@ARGV);
 # A spare shim is forked ahead and waits for a launch, so that a start costs one fork less while somebody waits for it.
+# The next one is forked a moment later, or at once for a launch that is there before: it would take its turn on a busy
+# core from the shim that is just starting its command.
 my $spare;
+my $own_identity;
 prepare();
 my $unread = '';
 while (1) {
@@ -35,9 +38,20 @@ while (1) {
     start(substr($unread, 4, $length));
     substr($unread, 0, 4 + $length, '');
   }
+  if (!$spare && !has_input(0.02)) {
+    prepare();
+    next;
+  }
   my $got = sysread(STDIN, $unread, 1 << 20, length($unread));
   next if !defined($got) && $! == EINTR;
   last if !$got;
+}
+
+sub has_input {
+  my ($seconds) = @_;
+  my $wanted = '';
+  vec($wanted, fileno(STDIN), 1) = 1;
+  return select($wanted, undef, undef, $seconds) != 0;
 }
 
 sub start {
@@ -51,7 +65,6 @@ sub start {
     last if $handed;
   }
   syswrite(STDOUT, '.');
-  prepare();
 }
 
 sub prepare {
@@ -70,6 +83,7 @@ sub prepare {
   quiet();
   syscall($prctl, 36, 1, 0, 0, 0) if $prctl;
   $0 = 'runyard-shim spare';
+  $own_identity = identity();
   my $frame = receive($in);
   eval { shim(parse($frame)); } if defined($frame);
   POSIX::_exit(1);
@@ -117,7 +131,7 @@ sub shim {
   my ($launch) = @_;
   my $base = $launch->{base};
   $0 = "runyard-shim $base";
-  record("$base.claim.$launch->{nonce}", O_EXCL, identity($launch->{boot})) or POSIX::_exit(0);
+  record("$base.claim.$launch->{nonce}", O_EXCL, in_boot($own_identity, $launch)) or POSIX::_exit(0);
   chdir($launch->{workdir}) or finish($launch, '"fault":"workdir"');
 
   my $signals = POSIX::SigSet->new(map { POSIX->can("SIG$_")->() } @caught);
@@ -148,7 +162,7 @@ sub run {
     POSIX::dup2(fileno($log), $number);
   }
   join_groups(@{$launch->{groups}});
-  record("$base.run.json", O_TRUNC, identity($launch->{boot})) or return explain($launch, "$base.run.json");
+  record("$base.run.json", O_TRUNC, in_boot(identity(), $launch)) or return explain($launch, "$base.run.json");
   %ENV = ();
   for my $variable (@{$launch->{variables}}) {
     my $at = index($variable, '=');
@@ -204,8 +218,12 @@ sub record {
   return close($file) && defined($written) && $written == length($text);
 }
 
+sub in_boot {
+  my ($identity, $launch) = @_;
+  return qq($identity,"bootId":"$launch->{boot}");
+}
+
 sub identity {
-  my ($boot) = @_;
   my ($pid, $ticks);
   if (open(my $stat, '<', '/proc/self/stat')) {
     my $line = <$stat>;
@@ -218,7 +236,7 @@ sub identity {
     $ticks =~ s/^\s+|\s+$//g;
     $ticks = "\"$ticks\"";
   }
-  return qq("pid":$pid,"startTicks":$ticks,"bootId":"$boot");
+  return qq("pid":$pid,"startTicks":$ticks);
 }
 
 sub quiet {
