@@ -3,15 +3,15 @@ import type { Doorbell } from './doorbell.ts';
 import type { LogHost } from './session.ts';
 import { type Connection, isBusy } from './sqlite-connection.ts';
 
-/** A missed ring is made good after this long. */
-const pollMs = 100;
+/** A missed ring is made good after this long: that of a process which died between its commit and the ring. */
+const pollMs = 1000;
 
 export interface Watcher {
   watch(listener: () => void): () => void;
   close(): void;
 }
 
-/** One look at `data_version`, which changes with others' commits only, on each ring and at least every 100 ms. */
+/** One look at `data_version`, which changes with others' commits only, on each ring and at least every second. */
 export function createWatcher(
   connection: Connection,
   { host, doorbell }: { host: LogHost; doorbell: Doorbell },

@@ -1,23 +1,25 @@
 import { type FSWatcher, lstatSync, watch } from 'node:fs';
 import { isAbsent, toHostError } from './system-error.ts';
 
-const pollMs = 100;
-/** How many polls a path may be left to the kernel's events alone. */
-const trustedPolls = 10;
+/** Between two looks at a path of which the kernel tells nothing. */
+const deafPollMs = 100;
+/** How long a path may be left to the kernel's events alone. */
+const trustedPollMs = 1000;
 
 /**
  * Calls back on changes at a path or directly below it. The kernel's events come at once; where there are none (a path
  * that does not exist yet, a file replaced by a rename, no watches left) a look every 100 ms takes their place, and
- * now and then one beside them.
+ * each second one beside them.
  */
 export function watchPath(path: string, listener: () => void): () => void {
   let watcher: FSWatcher | null = null;
   let seen = fingerprint(path);
-  let polls = 0;
 
   const disarm = (): void => {
     watcher?.close();
     watcher = null;
+    // The next look is due soon, whatever was planned while the kernel told of it.
+    if (watches.has(own)) replan();
   };
   const arm = (): void => {
     try {
@@ -33,9 +35,7 @@ export function watchPath(path: string, listener: () => void): () => void {
       watcher = null;
     }
   };
-  const poll = (): void => {
-    polls += 1;
-    if (watcher !== null && polls % trustedPolls !== 0) return;
+  const look = (): void => {
     if (watcher === null) arm();
     const now = fingerprint(path);
     if (now === seen) return;
@@ -43,29 +43,47 @@ export function watchPath(path: string, listener: () => void): () => void {
     listener();
   };
 
+  const own: Watch = { look, isDeaf: () => watcher === null };
   arm();
-  const unsubscribe = onTick(poll);
+  watches.add(own);
+  replan();
   return () => {
-    unsubscribe();
+    watches.delete(own);
     disarm();
+    replan();
   };
 }
 
-const polls = new Set<() => void>();
-let ticker: NodeJS.Timeout | null = null;
+interface Watch {
+  readonly look: () => void;
+  /** The kernel tells nothing of it at present. */
+  readonly isDeaf: () => boolean;
+}
 
-/** One timer for all watches: an idle process wakes up once, however much it watches. */
-function onTick(poll: () => void): () => void {
-  polls.add(poll);
-  ticker ??= setInterval(() => {
-    for (const one of polls) one();
-  }, pollMs);
-  return () => {
-    polls.delete(poll);
-    if (polls.size > 0 || ticker === null) return;
-    clearInterval(ticker);
-    ticker = null;
-  };
+const watches = new Set<Watch>();
+let ticker: { readonly handle: NodeJS.Timeout; readonly pauseMs: number } | null = null;
+/** Time since everything was looked at. */
+let trustedForMs = 0;
+
+/** One timer for all watches: an idle process wakes up once a second, however much it watches. */
+function replan(): void {
+  const pauseMs = pauseNow();
+  if (pauseMs === (ticker?.pauseMs ?? null)) return;
+  if (ticker !== null) clearInterval(ticker.handle);
+  ticker = pauseMs === null ? null : { handle: setInterval(tick, pauseMs), pauseMs };
+}
+
+function pauseNow(): number | null {
+  if (watches.size === 0) return null;
+  return [...watches].some((one) => one.isDeaf()) ? deafPollMs : trustedPollMs;
+}
+
+function tick(): void {
+  trustedForMs += ticker?.pauseMs ?? 0;
+  const isAllDue = trustedForMs >= trustedPollMs;
+  if (isAllDue) trustedForMs = 0;
+  for (const one of watches) if (isAllDue || one.isDeaf()) one.look();
+  replan();
 }
 
 function fingerprint(path: string): string {
