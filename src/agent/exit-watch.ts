@@ -15,11 +15,16 @@ export interface ExitWatch {
 
 const pollMs = 1000;
 
+/** Of so many polls one asks in full whether a shim lives; the others are content if its process id is taken. */
+const pollsPerFullLook = 4;
+
 /** A shim that has not claimed its start by then is taken to have died; should it live, it finds the claim taken. */
 const claimWithinMs = 10_000;
 
 /** Above this size the bell is emptied; a line lost by that is found by the poll. */
 const longestBellBytes = 1024 * 1024;
+
+type Cause = 'rang' | 'polled' | 'glanced';
 
 interface Target {
   readonly directory: string;
@@ -39,7 +44,7 @@ interface Target {
 export async function createExitWatch(options: { host: Host; bell: string }): Promise<ExitWatch> {
   const { host, bell } = options;
   const targets = new Set<Target>();
-  const look = async (target: Target, because: 'rang' | 'polled'): Promise<void> => {
+  const look = async (target: Target, because: Cause): Promise<void> => {
     try {
       const end = await findEnd(host, target, because);
       if (end === null || !targets.delete(target)) return;
@@ -48,7 +53,7 @@ export async function createExitWatch(options: { host: Host; bell: string }): Pr
       if (targets.delete(target)) target.reject(error);
     }
   };
-  const lookAt = async (chosen: readonly Target[], because: 'rang' | 'polled'): Promise<void> => {
+  const lookAt = async (chosen: readonly Target[], because: Cause): Promise<void> => {
     for (const target of chosen) await look(target, because);
   };
   const readBell = await createBellReader(host, bell);
@@ -62,10 +67,13 @@ export async function createExitWatch(options: { host: Host; bell: string }): Pr
   });
   const unwatch = host.files.watch(bell, onRing);
   let closed = false;
+  let polls = 0;
   let cancelPoll = (): void => {};
   const schedulePoll = (): void => {
     if (closed) return;
-    cancelPoll = host.timers.after(pollMs, () => void lookAt([...targets], 'polled').then(schedulePoll));
+    polls += 1;
+    const because = polls % pollsPerFullLook === 0 ? 'polled' : 'glanced';
+    cancelPoll = host.timers.after(pollMs, () => void lookAt([...targets], because).then(schedulePoll));
   };
   schedulePoll();
 
@@ -85,9 +93,11 @@ export async function createExitWatch(options: { host: Host; bell: string }): Pr
 }
 
 /** Null while it runs. Of one that did not ring, a shim that lives says enough: the poll costs little then. */
-async function findEnd(host: Host, target: Target, because: 'rang' | 'polled'): Promise<End | null> {
+async function findEnd(host: Host, target: Target, because: Cause): Promise<End | null> {
   const place = { files: host.files, directory: target.directory, label: target.label };
-  if (because === 'polled' && target.shim !== null && (await host.processes.isAlive(target.shim))) return null;
+  if (because !== 'rang' && target.shim !== null) {
+    if (await host.processes.isAlive(target.shim, { glance: because === 'glanced' })) return null;
+  }
   const exit = await readExitRecord(place);
   if (exit !== null) return { kind: 'ended', exit };
   if (target.shim === null) {

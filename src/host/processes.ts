@@ -83,7 +83,11 @@ export interface Processes {
   launch(launch: Launch): Promise<void>;
   /** The identity of a live process that is not a zombie; null otherwise. */
   identify(pid: number): Promise<ProcessIdentity | null>;
-  isAlive(identity: ProcessIdentity): Promise<boolean>;
+  /**
+   * With `glance` true only says that its process id is taken, which costs a tenth: for whoever asks again and again,
+   * and now and then in full.
+   */
+  isAlive(identity: ProcessIdentity, options?: { readonly glance: boolean }): Promise<boolean>;
   /**
    * Every live process of an attempt, the shim included: its session and group, those that carry the mark in their
    * environment, those that append to its logs, the descendants of all these, and (where there is one) its cgroup.

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,6 +59,17 @@ describe('an identity', () => {
     expect(own).toMatchObject({ pid: process.pid });
     expect(own !== null && (await processes.isAlive(own))).toBe(true);
     expect(await processes.identify(4_194_304)).toBeNull();
+  });
+
+  it('is told from its successor under the same number by a look, not by a glance', async () => {
+    const own = await processes.identify(process.pid);
+    if (own === null) throw new Error('this process has no identity');
+    const successor = { ...own, startTicks: own.startTicks + 1 };
+    expect(await processes.isAlive(successor)).toBe(false);
+    expect(await processes.isAlive(successor, { glance: true })).toBe(true);
+    const { pid } = spawnSync('true');
+    expect(await processes.isAlive({ ...own, pid }, { glance: true })).toBe(false);
+    expect(await processes.isAlive({ ...own, bootId: 'another' }, { glance: true })).toBe(false);
   });
 
   it('survives a process name with spaces and parentheses, and is none for a zombie', () => {

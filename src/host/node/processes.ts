@@ -61,7 +61,8 @@ export function createNodeProcesses(options: NodeProcessesOptions): NodeProcesse
       const found = readProcess(pid);
       return found === null ? null : { pid, startTicks: found.startTicks, bootId };
     },
-    isAlive: async (identity) => isSame(identity, bootId),
+    isAlive: async (identity, { glance } = { glance: false }) =>
+      glance ? identity.bootId === bootId && isTaken(identity.pid) : isSame(identity, bootId),
     findMarked,
     killTree,
     release: (search) => cgroups.release(search.mark),
@@ -86,6 +87,14 @@ function signalProcess(identity: ProcessIdentity, bootId: string, signal: Signal
 
 function isSame(identity: ProcessIdentity, bootId: string): boolean {
   return identity.bootId === bootId && readProcess(identity.pid)?.startTicks === identity.startTicks;
+}
+
+function isTaken(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
+  }
 }
 
 function send(pid: number, signal: Signal): boolean {
