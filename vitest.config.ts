@@ -7,6 +7,7 @@ const behaviour = [
   'environment',
   'exit-codes',
   'landing',
+  'parts',
   'services',
   'services-more',
   'services-nodes',

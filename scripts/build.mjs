@@ -34,11 +34,22 @@ const built = await build({
 // A yard that runs meanwhile finds either the old pieces or the new ones: names appear whole, and old ones go last.
 mkdirSync(dist, { recursive: true });
 for (const { path, contents } of built.outputFiles) {
-  writeFileSync(`${path}.new`, contents, { mode: path.endsWith('/yard.js') ? 0o755 : 0o644 });
+  const isCommand = path.endsWith('/yard.js');
+  writeFileSync(`${path}.new`, isCommand ? startedByShell(contents) : contents, { mode: isCommand ? 0o755 : 0o644 });
   renameSync(`${path}.new`, path);
 }
 const current = new Set(built.outputFiles.map(({ path }) => basename(path)));
 const staleMs = Date.now() - 60_000;
 for (const name of readdirSync(dist).filter((file) => /^chunk-.*\.js$/.test(file) && !current.has(file))) {
   if (statSync(join(dist, name)).mtimeMs < staleMs) rmSync(join(dist, name));
+}
+
+/**
+ * Node 20 takes `--env-file` for itself wherever it stands behind the script, and it is an option of `yard run`; what
+ * stands behind `--` it leaves alone. A first line can pass `--` in no way that every system knows, but a shell can:
+ * it reads the second line as a command, and Node as text that does nothing.
+ */
+function startedByShell(contents) {
+  const text = new TextDecoder().decode(contents);
+  return text.replace(/^#!.*\n/, `#!/bin/sh\n':' //; exec node -- "$0" "$@"\n`);
 }

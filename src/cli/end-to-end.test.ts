@@ -174,7 +174,7 @@ describe.concurrent('what cannot be meant', () => {
       expect(JSON.parse(script.stderr)).toMatchObject({ error: { code: 'UNKNOWN_KEY', path: 'job.gpus' } });
       const command = await yard('run', 'python', 'train.py');
       expect([command.code, command.stderr]).toEqual([
-        2,
+        125,
         'error: "python" is not a job file\n  for a command: yard run -- python train.py\n',
       ]);
     });

@@ -3,4 +3,4 @@ import { enableCompileCache } from './compile-cache.ts';
 import { runCli } from './run-cli.ts';
 
 enableCompileCache();
-process.exitCode = await runCli(process.argv.slice(2));
+process.exitCode = await runCli(process.argv.slice(2), import.meta.filename);

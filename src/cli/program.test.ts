@@ -98,6 +98,9 @@ describe('the command line', () => {
     expect((await usageOf('jobz')).hint).toContain('jobs');
     expect((await usageOf('run python train.py --lr')).hint).toContain('yard run -- CMD…');
     expect((await usageOf('wait')).message).toContain('id');
+    expect((await usageOf('wait')).hint).toBe('yard wait --help says more');
+    expect((await usageOf('services scale')).hint).toBe('yard services scale --help says more');
+    expect((await usageOf('backup')).message).toContain('planned');
   });
 
   it('knows its version', async () => {

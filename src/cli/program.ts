@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { commands, globalOptions } from './catalogue/catalogue.ts';
 import type { CommandDefinition, OptionDefinition } from './catalogue/definition.ts';
-import { habits } from './catalogue/habits.ts';
+import { habits, planned } from './catalogue/habits.ts';
 import type { Invocation, Options } from './context.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -33,6 +33,14 @@ export async function parseArguments(argv: readonly string[], version: string): 
     if (error.exitCode !== 0 && error.code !== 'commander.help') throw usageOf(error, before);
   }
   return parsed ?? { kind: 'text', text: text === '' ? program.helpInformation() : text };
+}
+
+const attachedWords: ReadonlySet<string> = new Set(commands.filter((one) => one.attached).map(({ words }) => words));
+
+/** Whether a command is meant whose exit code is its job's, as far as can be told of arguments that may not fit. */
+export function meansAttached(argv: readonly string[]): boolean {
+  const split = argv.indexOf('--');
+  return argv.slice(0, split < 0 ? argv.length : split).some((word) => attachedWords.has(word));
 }
 
 interface Sinks {
@@ -125,6 +133,9 @@ function refuseHabits(argv: readonly string[]): void {
   if (ours !== undefined && Object.hasOwn(habits, word ?? '')) {
     throw new UsageError(`there is no yard ${word}`, `our word is: ${ours}`);
   }
+  if (word !== undefined && planned.has(word)) {
+    throw new UsageError(`yard ${word} is planned, and does not exist yet`, 'yard --help lists the commands');
+  }
   if (word === 'run' && argv.includes('-d'))
     throw new UsageError('there is no yard run -d', 'our word is: yard submit');
 }
@@ -140,5 +151,13 @@ function usageOf(error: CommanderError, argv: readonly string[]): UsageError {
   if (error.code === 'commander.unknownOption' && word !== undefined && hint === '') {
     return new UsageError(first, `what belongs to a command follows --: yard ${word} -- CMD…`);
   }
-  return new UsageError(first, hint === '' ? 'yard --help lists the commands' : hint);
+  return new UsageError(first, hint === '' ? helpFor(argv) : hint);
+}
+
+/** Where what was typed is explained: at the command, where one was named. */
+function helpFor(argv: readonly string[]): string {
+  const typed = `${argv.filter((one) => !one.startsWith('-')).join(' ')} `;
+  const named = commands.map(({ words }) => words).filter((words) => typed.startsWith(`${words} `));
+  const longest = named.sort((a, b) => b.length - a.length)[0];
+  return longest === undefined ? 'yard --help lists the commands' : `yard ${longest} --help says more`;
 }

@@ -18,10 +18,10 @@ export function reportOf(error: unknown, home: string): ErrorReport {
   return { code: 'FAULT', message: chainOf(error), hint: where, path: null, excerpt: stackOf(error) };
 }
 
-/** 125 where the job's own code would stand, else 1; 2 for what was typed. */
+/** 125 where the job's own code would stand, whatever is wrong; else 2 for what was typed, and 1. */
 export function codeOfError(error: unknown, attached: boolean): number {
-  if (error instanceof UsageError) return usage;
-  return attached ? notItsOwn : failed;
+  if (attached) return notItsOwn;
+  return error instanceof UsageError ? usage : failed;
 }
 
 function chainOf(error: unknown): string {

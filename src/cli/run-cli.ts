@@ -11,12 +11,15 @@ import { failed, notItsOwn } from './exit-code.ts';
 import { chooseOutput } from './output/choose.ts';
 import { createNodeStreams, drained } from './output/node-streams.ts';
 import type { Output } from './output/output.ts';
-import { parseArguments } from './program.ts';
+import { meansAttached, parseArguments } from './program.ts';
 import { codeOfError, reportOf } from './report-error.ts';
 
-/** One command of `yard`, from its arguments to its exit code. */
-export async function runCli(argv: readonly string[]): Promise<number> {
-  const reader: Reader = { attached: false, lost: false };
+/**
+ * One command of `yard`, from its arguments to its exit code. `program` is the file that runs, with its links followed:
+ * what it starts lies beside it, and not beside a link in some folder of the PATH.
+ */
+export async function runCli(argv: readonly string[], program: string): Promise<number> {
+  const reader: Reader = { attached: meansAttached(argv), lost: false };
   let output = outputFor({ json: argv.includes('--json') }, reader);
   let home = homeOf({});
   try {
@@ -29,7 +32,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
     reader.attached = definition.attached === true;
     home = homeOf(invocation.options);
     output = outputFor(invocation.options, reader);
-    const session = createSession(output, home, invocation.options);
+    const session = createSession({ output, home, options: invocation.options, program });
     try {
       const { execute } = await definition.load();
       const code = await execute(session.context, invocation);
@@ -72,11 +75,13 @@ function homeOf(options: Options): string {
 }
 
 /** The client is opened at the first use, and closed once. */
-function createSession(
-  output: Output,
-  home: string,
-  options: Options,
-): { readonly context: Context; close(): Promise<void> } {
+function createSession(given: {
+  readonly output: Output;
+  readonly home: string;
+  readonly options: Options;
+  readonly program: string;
+}): { readonly context: Context; close(): Promise<void> } {
+  const { output, home, options, program } = given;
   let opened: Promise<RunyardClient> | null = null;
   const context: Context = {
     output,
@@ -86,7 +91,7 @@ function createSession(
       return currentDirectory();
     },
     env: process.env,
-    self: [process.execPath, process.argv[1] ?? ''],
+    self: [process.execPath, program],
     client: () => (opened ??= openClient(context)),
     server: () => serverOf(home, options),
     readStdin,

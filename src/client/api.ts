@@ -101,8 +101,8 @@ export interface PushProgress {
 export interface Jobs {
   /** Pushes the workspace where there is one, then submits. Plain objects in the form of a file are taken too. */
   submit(submission: Submission | SubmissionDocument, options?: Partial<SubmitOptions>): Promise<JobHandle>;
-  /** What the submission would become, and whether and where it fits; nothing is pushed or submitted. */
-  preview(submission: Submission): Promise<Preview>;
+  /** What the submission would become, and whether and where it fits, or the refusal it would meet; nothing is submitted. */
+  preview(submission: Submission | SubmissionDocument, options?: { readonly project?: string }): Promise<Preview>;
   /** By id, unique prefix, or name (its latest); `ID/N` addresses one part. */
   get(reference: string): Promise<JobHandle>;
   list(filter?: JobFilter): Promise<readonly JobView[]>;

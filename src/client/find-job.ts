@@ -1,5 +1,5 @@
 import { jobOfRecord } from '../control/archive.ts';
-import type { Job } from '../core/job/job.ts';
+import { elementCount, indexAt, type Job } from '../core/job/job.ts';
 import { parseJobReference } from '../core/job/job-id.ts';
 import { refuse } from '../core/refusal.ts';
 import type { Embedded } from './embedded.ts';
@@ -17,8 +17,31 @@ async function loadArchived({ plane }: Embedded, id: string): Promise<Job | null
   return record === null ? null : jobOfRecord(record);
 }
 
-/** What a person means by `ID`, `ID/N`, a unique prefix, or a name (its latest). */
+/** What a person means by `ID`, `ID/N`, a unique prefix, or a name (its latest). A part that there is not is refused. */
 export async function resolveJob(embedded: Embedded, text: string): Promise<{ id: string; part: number | null }> {
+  const found = await resolveReference(embedded, text);
+  const job = found.part === null ? null : await loadJob(embedded, found.id);
+  if (job !== null) requirePart(job, found.part);
+  return found;
+}
+
+/** Refuses an index that the array has not, and a rank that the job has not. */
+export function requirePart(job: Job, part: number | null): void {
+  if (part === null) return;
+  const isArray = job.settings.array !== null;
+  const count = isArray ? elementCount(job) : job.settings.nodes;
+  const exists = isArray && job.indices !== null ? job.indices.includes(part) : part < count;
+  if (exists) return;
+  const [first, last] = isArray ? [indexAt(job, 0), indexAt(job, count - 1)] : [0, count - 1];
+  const what = count === 1 ? `its only one is ${job.id}/${first}` : `it has ${count}, ${first} to ${last}`;
+  throw new RefusalError(
+    refuse('NOT_FOUND', `${job.id} has no ${isArray ? 'index' : 'rank'} ${part}`, {
+      hint: `${what}: yard jobs ${job.id}`,
+    }),
+  );
+}
+
+async function resolveReference(embedded: Embedded, text: string): Promise<{ id: string; part: number | null }> {
   const reference = parseJobReference(text);
   if (reference === null) {
     throw new RefusalError(

@@ -1,6 +1,7 @@
 import { type Job, jobState } from '../core/job/job.ts';
 import { type JobView, viewJob } from '../core/job/view.ts';
 import { whyWaiting } from '../core/placement/waiting.ts';
+import type { Waiting } from '../core/reason.ts';
 import { refuse } from '../core/refusal.ts';
 import type { Explanation, JobHandle, LogOptions } from './api.ts';
 import { type Embedded, execute } from './embedded.ts';
@@ -84,6 +85,11 @@ async function explain(embedded: Embedded, job: Job): Promise<Explanation> {
   if (waiting === null) return { sentence: `${job.id} runs on ${where}`, settings };
   if (waiting.reason === 'node-lost')
     return { sentence: `${job.id} is ${jobState(job)}: ${waiting.message}`, settings };
-  const some = job.live > 0 ? `${job.live} of it runs on ${where}; the rest` : 'it';
-  return { sentence: `${job.id} is ${jobState(job)}: ${some} ${waiting.message}`, settings };
+  const some = job.live > 0 ? `${job.live} of it runs on ${where}; the rest waits: ` : '';
+  return { sentence: `${job.id} is ${jobState(job)}: ${some}${clauseOf(waiting)}`, settings };
+}
+
+/** Some reasons are told of the job (`needs 4 GPUs`), and others of what it waits for (`no node is connected`). */
+function clauseOf({ message }: Waiting): string {
+  return /^(needs|runs|is) /.test(message) ? `it ${message}` : message.replace(/^placed /, 'it is placed ');
 }

@@ -6,14 +6,13 @@ import { whyNotPlaced } from '../core/placement/waiting.ts';
 import { mergeSettings } from '../core/profile/settings.ts';
 import { closedSecrets } from '../core/secrets/openers.ts';
 import type { Submission } from '../wire/submission.ts';
-import type { JobFilter, JobHandle, Jobs, Preview } from './api.ts';
+import type { JobFilter, JobHandle, Jobs, Preview, SubmissionDocument } from './api.ts';
 import type { Embedded } from './embedded.ts';
 import { resolveJob } from './find-job.ts';
 import { createJobHandle } from './job-handle.ts';
 import { profileLayers } from './profiles.ts';
-import { requireSecrets } from './secrets/secrets.ts';
 import { viewSettings } from './settings-view.ts';
-import { submit } from './submit.ts';
+import { checkSubmission, readSubmission, submit } from './submit.ts';
 import { listArchiveSeen, sees } from './visible.ts';
 
 export function createJobs(embedded: Embedded): Jobs {
@@ -21,7 +20,7 @@ export function createJobs(embedded: Embedded): Jobs {
     async submit(submission, options = {}): Promise<JobHandle> {
       return createJobHandle(embedded, { id: await submit(embedded, submission, options), part: null });
     },
-    preview: (submission) => preview(embedded, submission),
+    preview: (submission, options) => preview(embedded, submission, options?.project),
     async get(reference): Promise<JobHandle> {
       return createJobHandle(embedded, await resolveJob(embedded, reference));
     },
@@ -29,13 +28,18 @@ export function createJobs(embedded: Embedded): Jobs {
   };
 }
 
-async function preview(embedded: Embedded, submission: Submission): Promise<Preview> {
-  await embedded.plane.catchUp();
+/** Whatever submitting it would be refused for is refused here, in the same words. */
+async function preview(
+  embedded: Embedded,
+  given: Submission | SubmissionDocument,
+  project = 'default',
+): Promise<Preview> {
+  const submission = await readSubmission(embedded, given, project);
   const { state } = embedded.plane;
   const { settings, origins } = mergeSettings([...profileLayers(state, submission.profile), ...submission.layers]);
+  checkSubmission(embedded, submission, { project });
   const { resources, nodes } = settings;
-  const work = { spec: submission.spec, project: 'default' };
-  requireSecrets(state, work.spec, work.project);
+  const work = { spec: submission.spec, project };
   const closed = closedSecrets(state, work);
   const fitting = [...state.nodes.values()].filter((node) =>
     isAllocation(fitOnNode(node, resources, undefined, closed)),

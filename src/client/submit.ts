@@ -1,10 +1,12 @@
 import { customRandom } from 'nanoid';
 import type { SubmitJob } from '../core/command.ts';
+import { authorize } from '../core/access/authorize.ts';
 import { checkSpec } from '../core/job/check-spec.ts';
+import { decideSubmitJob } from '../core/job/decide.ts';
 import type { Job } from '../core/job/job.ts';
 import { idAlphabet, idSuffixLength } from '../core/job/job-id.ts';
 import type { JobSpec, WorkspaceRef } from '../core/job/spec.ts';
-import { refuse } from '../core/refusal.ts';
+import { isRefusal, refuse } from '../core/refusal.ts';
 import { parseJobDocument } from '../wire/parse-document.ts';
 import type { Submission } from '../wire/submission.ts';
 import type { PushOptions, SubmissionDocument, SubmitOptions } from './api.ts';
@@ -68,27 +70,44 @@ export interface SubmitPushed {
 
 /** Submits a job whose workspace is stored. Returns the id. */
 export async function submitPushed(embedded: Embedded, submission: Submission, options: SubmitPushed): Promise<string> {
-  const { spec, source, profile, layers } = submission;
   const { workspace } = options;
   if (options.retryOf !== undefined) await requireEarlier(embedded, options.retryOf);
-  const command: SubmitJob = {
+  const command = commandOf(embedded, submission, options);
+  const blobs = workspace === null ? {} : { blobs: [workspace.manifest] };
+  const key = options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey };
+  const answer = await execute(embedded, command, { ...blobs, ...key });
+  if (answer.kind !== 'submitted') throw new Error(`a submission was answered with ${answer.kind}`);
+  return answer.job;
+}
+
+function commandOf(
+  embedded: Embedded,
+  { spec, source, profile, layers }: Submission,
+  { workspace, project, retryOf, indices }: SubmitPushed,
+): SubmitJob {
+  return {
     kind: 'SubmitJob',
     spec,
     source,
     profile,
     layers,
     workspace,
-    project: options.project ?? 'default',
+    project: project ?? 'default',
     owner: embedded.actor.name,
-    retryOf: options.retryOf ?? null,
-    indices: options.indices ?? null,
+    retryOf: retryOf ?? null,
+    indices: indices ?? null,
     ids: drawIds(embedded, spec.name),
   };
-  const blobs = workspace === null ? {} : { blobs: [workspace.manifest] };
-  const key = options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey };
-  const answer = await execute(embedded, command, { ...blobs, ...key });
-  if (answer.kind !== 'submitted') throw new Error(`a submission was answered with ${answer.kind}`);
-  return answer.job;
+}
+
+/** Throws what submitting it now would be refused with, and submits nothing. What is to be pushed is not looked at. */
+export function checkSubmission(embedded: Embedded, submission: Submission, { project }: { project: string }): void {
+  const { plane, actor } = embedded;
+  const command = commandOf(embedded, submission, { workspace: null, project });
+  const none = { archivedIds: new Set<string>(), missingBlobs: new Set<string>() };
+  const { state } = plane;
+  const refused = authorize(state, actor, command, plane.nowMs()) ?? decideSubmitJob(state, command, none);
+  if (isRefusal(refused)) throw new RefusalError(refused);
 }
 
 /** Pushes what is missing of the workspace, and tells the log so; null where the spec has none. */

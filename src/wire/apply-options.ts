@@ -2,7 +2,7 @@ import { checkName } from '../core/job/check-spec.ts';
 import type { SettingsLayer } from '../core/profile/settings.ts';
 import { DocumentError, documentError, type KeyPath } from './document-error.ts';
 import { guardDocument, guardKey } from './document-guard.ts';
-import { type Change, changesOf, type SubmissionOptions } from './option-changes.ts';
+import { type Change, changesOf, nameOf, type SubmissionOptions } from './option-changes.ts';
 import { readProfile, readSpec } from './parse-document.ts';
 import type { Submission } from './submission.ts';
 
@@ -33,9 +33,9 @@ export function applyOptions(
   }
   for (const change of changes) {
     for (const [depth, key] of change.path.entries()) guardKey(String(key), change.path.slice(0, depth));
-    const written = guardDocument(change.value, change.origin);
+    const written = guardDocument(change.value, nameOf(change));
     for (const one of spread({ ...change, value: written })) {
-      origins.set(one.path.join('.'), one.origin);
+      origins.set(one.path.join('.'), nameOf(one));
       place(source, one);
       if (one.path[0] === 'profile') layers.push(layerOf(source, one));
     }
@@ -83,7 +83,7 @@ function layerOf(document: Draft, change: Change): SettingsLayer {
   let value: unknown = document.profile;
   for (const key of path) value = (value as Draft)[String(key)];
   const table = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
-  const values = readProfile(table, (at) => (startsWith(at, change.path) ? change.origin : null));
+  const values = readProfile(table, (at) => (startsWith(at, change.path) ? nameOf(change) : null));
   return { origin: change.origin, values };
 }
 

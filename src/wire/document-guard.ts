@@ -36,11 +36,11 @@ export function guardDocument(document: unknown, fileName: string): unknown {
 function copy(value: unknown, path: KeyPath, fileName: string): unknown {
   if (path.length > deepestNesting) throw tooDeep(fileName, path);
   if (typeof value === 'bigint' || (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)) {
-    if (value !== Number.POSITIVE_INFINITY && value !== Number.NEGATIVE_INFINITY) throw tooLong(value, path);
+    if (value !== Number.POSITIVE_INFINITY && value !== Number.NEGATIVE_INFINITY) throw tooLong(value, path, fileName);
   }
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Date) {
-    throw documentError('BAD_VALUE', `${path.join('.')} is a date`, path, 'write text in quotes');
+    throw documentError('BAD_VALUE', `${path.join('.') || fileName} is a date`, path, 'write text in quotes');
   }
   if (Array.isArray(value)) return value.map((item, index) => copy(item, [...path, index], fileName));
   const table: Record<string, unknown> = Object.create(null);
@@ -62,7 +62,7 @@ function tooDeep(fileName: string, path: KeyPath): Error {
   return documentError('TOO_DEEP', message, path.slice(0, 1), 'write it flatter');
 }
 
-function tooLong(value: bigint | number, path: KeyPath): Error {
-  const message = `${path.join('.')} is ${value}; whole numbers go up to 2^53`;
+function tooLong(value: bigint | number, path: KeyPath, fileName: string): Error {
+  const message = `${path.join('.') || fileName} is ${value}; whole numbers go up to 2^53`;
   return documentError('RANGE', message, path);
 }

@@ -2,6 +2,7 @@ import { parse } from 'smol-toml';
 import { documentError, type KeyPath } from './document-error.ts';
 import { parseEnvFile } from './env-file.ts';
 import { jobKeys } from './job-table.ts';
+import { unknownKey } from './key-advice.ts';
 import { profileKeys } from './profile-table.ts';
 
 /** What the command line may add to a file. Values are text as typed; what is absent changes nothing. */
@@ -117,6 +118,9 @@ function readAssignment(assignment: string): Change {
   const rooted = first === 'job' || first === 'profile';
   const known = rooted || jobKeys.includes(first) || profileKeys.includes(first);
   if (!known) {
+    const advice = unknownKey(['profile', first], value);
+    if (advice.code !== 'UNKNOWN_KEY')
+      throw documentError(advice.code, `--set: ${advice.message}`, [], advice.refusal.hint);
     const hint = `the keys of [profile] are ${profileKeys.join(', ')}; those of [job] ${jobKeys.join(', ')}`;
     throw documentError('UNKNOWN_KEY', `--set: unknown key "${first}"`, [], hint);
   }
@@ -126,6 +130,11 @@ function readAssignment(assignment: string): Change {
   const table = jobKeys.includes(first) ? 'job' : 'profile';
   const inText = parts[rooted ? 1 : 0] === 'env';
   return set('--set', rooted ? parts : [table, ...parts], inText ? value : asToml(value));
+}
+
+/** How an option is named where its value is wrong: of `--set` with its key. */
+export function nameOf({ origin, path }: Change): string {
+  return origin === '--set' ? `--set ${path.slice(path[0] === 'profile' ? 1 : 0).join('.')}` : origin;
 }
 
 function set(origin: string, path: KeyPath, value: unknown): Change {

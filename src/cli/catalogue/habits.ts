@@ -12,4 +12,8 @@ export const habits: Readonly<Record<string, string>> = {
   scale: 'yard services scale NAME N',
   rollout: 'yard services rollout pause|resume|undo NAME',
   kubectl: 'yard apply FILE, yard services',
+  help: 'yard --help, yard COMMAND --help',
 };
+
+/** Words of ours that are to come: told so, and not taken for a misspelt one. */
+export const planned: ReadonlySet<string> = new Set(['cluster', 'usage', 'top', 'ui', 'backup', 'restore']);

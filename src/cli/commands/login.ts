@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { prepareHome } from '../../client/home.ts';
 import { RefusalError } from '../../client/refusal-error.ts';
 import { connectRemote } from '../../client/remote/connect.ts';
@@ -12,6 +10,7 @@ import { createRemoteHost } from '../../client/remote/remote.ts';
 import { readServerUrl, readToken } from '../../client/remote/server-url.ts';
 import { refuse } from '../../core/refusal.ts';
 import { type Context, type Invocation, type Options, textOption } from '../context.ts';
+import { readGivenFile } from '../request/read-given-file.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Signs in to a server, and makes it the one that commands are about. */
@@ -55,7 +54,7 @@ function readPinned(options: Options): string | null {
 async function readGivenToken(context: Context, options: Options): Promise<ReturnType<typeof readToken> | null> {
   const file = textOption(options, 'tokenFile');
   if (file === '-') return readToken(await context.readStdin());
-  if (file !== undefined) return readToken(await readFile(resolve(context.cwd, file), 'utf8'));
+  if (file !== undefined) return readToken((await readGivenFile(context, '--token-file', file)).toString('utf8'));
   const { RUNYARD_TOKEN } = context.env;
   return RUNYARD_TOKEN === undefined || RUNYARD_TOKEN === '' ? null : readToken(RUNYARD_TOKEN);
 }

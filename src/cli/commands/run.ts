@@ -14,7 +14,7 @@ import { type JobRequest, readRequest } from '../request/read-request.ts';
 export async function execute(context: Context, invocation: Invocation): Promise<number> {
   const request = await readRequest(context, 'run', invocation);
   const client = await context.client();
-  if (flagOption(invocation.options, 'dryRun')) return showPreview(context, client, request.submission);
+  if (flagOption(invocation.options, 'dryRun')) return showPreview(context, client, request);
   if (request.submission.spec.outputs.length > 0) await checkLanding(landingOf(context, invocation));
   const bringing = bringNode(client);
   // Its failure is looked at below; until then the push goes on.

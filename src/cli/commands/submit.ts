@@ -11,7 +11,7 @@ import { submitRequest } from './run.ts';
 export async function execute(context: Context, invocation: Invocation): Promise<number> {
   const request = await readRequest(context, 'submit', invocation);
   const client = await context.client();
-  if (flagOption(invocation.options, 'dryRun')) return showPreview(context, client, request.submission);
+  if (flagOption(invocation.options, 'dryRun')) return showPreview(context, client, request);
   const hasNode = await findNode(client);
   const job = await submitRequest(context, client, { request, invocation, onPushed: () => {} });
   context.output.answer(context.output.kind === 'json' ? await job.view() : null, () => job.id);

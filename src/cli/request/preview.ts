@@ -5,8 +5,12 @@ import type { Context } from '../context.ts';
 import { layoutTable } from '../output/table.ts';
 
 /** `--dry-run`: effective values with their origins, and whether and where it would fit. */
-export async function showPreview(context: Context, client: RunyardClient, submission: Submission): Promise<number> {
-  const preview = await client.jobs.preview(submission);
+export async function showPreview(
+  context: Context,
+  client: RunyardClient,
+  { submission, project }: { readonly submission: Submission; readonly project: string | null },
+): Promise<number> {
+  const preview = await client.jobs.preview(submission, project === null ? {} : { project });
   const verdict =
     preview.node === null ? `would wait: ${preview.waiting?.message ?? 'no node fits'}` : `would go to ${preview.node}`;
   context.output.answer(preview, (width) =>

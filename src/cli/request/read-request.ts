@@ -9,11 +9,14 @@ import { parseJobFile } from '../../wire/parse-file.ts';
 import type { Submission } from '../../wire/submission.ts';
 import { type Context, type Invocation, listOption, type Options, textOption } from '../context.ts';
 import { UsageError } from '../usage-error.ts';
+import { readGivenFile } from './read-given-file.ts';
 import { requireSecrets } from './require-secrets.ts';
 
 /** What is to be submitted, read and checked. */
 export interface JobRequest {
   readonly submission: Submission;
+  /** Whose it is; null for the default. */
+  readonly project: string | null;
   readonly baseDirectory: string;
   /** The job whose bytes are taken again (`--from`). */
   readonly workspaceOf: string | null;
@@ -45,6 +48,7 @@ export async function readRequest(context: Context, verb: string, invocation: In
   const ownWorkspace = textOption(options, 'workspace') !== undefined;
   return {
     submission,
+    project: project ?? null,
     baseDirectory: ownWorkspace ? context.cwd : found.directory,
     workspaceOf: ownWorkspace || submission.spec.workspace === null ? null : found.workspaceOf,
     limitWorkspace: found.isCommand && !ownWorkspace,
@@ -146,7 +150,7 @@ async function readOptions(context: Context, options: Options): Promise<Submissi
   const envFiles = await Promise.all(
     listOption(options, 'envFile').map(async (name) => ({
       name,
-      text: await readFile(resolve(context.cwd, name), 'utf8'),
+      text: (await readGivenFile(context, '--env-file', name)).toString('utf8'),
     })),
   );
   const given = [...texts, ...lists].filter((key) => options[key] !== undefined).map((key) => [key, options[key]]);

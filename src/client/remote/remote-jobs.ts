@@ -17,7 +17,8 @@ export function createRemoteJobs(remote: Remote): Jobs {
     async submit(submission, options = {}): Promise<JobHandle> {
       return createRemoteJob(remote, { id: await submit(remote, submission, options), part: null });
     },
-    preview: (submission) => http.call('previewJob', { body: { submission: preparedOf(submission) } }),
+    preview: (given, options = {}) =>
+      http.call('previewJob', { body: { submission: preparedOf(readHere(given)), ...options } }),
     async get(reference): Promise<JobHandle> {
       return createRemoteJob(remote, await http.call('resolveJob', { query: { reference } }));
     },
@@ -31,8 +32,7 @@ async function submit(
   given: Submission | SubmissionDocument,
   options: Partial<SubmitOptions>,
 ): Promise<string> {
-  const submission =
-    'spec' in given ? given : withDocumentRefusals(() => parseJobDocument(given, { origin: 'submission' }));
+  const submission = readHere(given);
   const wrong = checkSpec(submission.spec);
   if (wrong !== null) throw new RefusalError(wrong);
   await requireSecrets(remote, submission.spec, options.project);
@@ -50,6 +50,10 @@ async function submit(
     },
   });
   return id;
+}
+
+function readHere(given: Submission | SubmissionDocument): Submission {
+  return 'spec' in given ? given : withDocumentRefusals(() => parseJobDocument(given, { origin: 'submission' }));
 }
 
 const pageSize = 500;

@@ -63,7 +63,7 @@ export function checkSettings(settings: Settings): Refusal | null {
     checkGrace(settings.graceMs, 'profile.grace') ??
     (array === null ? null : range(array.size, 'array.size', 1, 1_000_000)) ??
     (array?.maxRunning == null ? null : range(array.maxRunning, 'array.maxRunning', 1, 1_000_000)) ??
-    (settings.timeoutMs === null ? null : range(settings.timeoutMs, 'timeout', 1, Number.MAX_SAFE_INTEGER)) ??
+    (settings.timeoutMs === null ? null : durationRange(settings.timeoutMs, 'timeout')) ??
     firstRefusal(retry.onExit, (code) => range(code, 'retry.onExit', 1, 255)) ??
     firstRefusal(settings.setupReuse, (path) => checkOutputPath(path)) ??
     checkService(settings)
@@ -82,7 +82,7 @@ function checkService(settings: Settings): Refusal | null {
     (replicas === null ? null : range(replicas, 'replicas', 0, 64)) ??
     range(rollout.maxSurge, 'rollout.maxSurge', 0, 64) ??
     range(rollout.maxUnavailable, 'rollout.maxUnavailable', 0, 64) ??
-    range(rollout.progressDeadlineMs, 'rollout.progressDeadline', 1, Number.MAX_SAFE_INTEGER) ??
+    durationRange(rollout.progressDeadlineMs, 'rollout.progressDeadline') ??
     range(rollout.minReadyMs, 'rollout.minReady', 0, Number.MAX_SAFE_INTEGER);
   if (wrong !== null) return wrong;
   if (rollout.minReadyMs >= rollout.progressDeadlineMs) {
@@ -131,6 +131,14 @@ const largestSizeMiB = 2 ** 33;
 
 function sizeRange(sizeMiB: number | null, key: string): Refusal | null {
   return sizeMiB === null ? null : range(sizeMiB, key, 0, largestSizeMiB);
+}
+
+/** A time that must pass: none at all would end the work before it began. */
+function durationRange(ms: number, key: string): Refusal | null {
+  if (Number.isSafeInteger(ms) && ms > 0) return null;
+  const shown = Number.isSafeInteger(ms) ? describeDuration(ms) : ms;
+  const path = `profile.${key}`;
+  return refuse('RANGE', `${path} is ${shown}; expected a duration above 0, such as "2h"`, { path });
 }
 
 function range(value: number, key: string, least: number, most: number, whole = true): Refusal | null {

@@ -14,7 +14,10 @@ import { checkGrace, checkIndices, checkName, checkSettings, checkSpec } from '.
 import { checkTogether } from './check-together.ts';
 import { elementCount } from './job.ts';
 
-export function decideSubmitJob(state: State, command: SubmitJob, context: DecideContext): Decision | Refusal {
+/** What a submission is decided by beside the state. */
+type SubmitContext = Pick<DecideContext, 'archivedIds' | 'missingBlobs'>;
+
+export function decideSubmitJob(state: State, command: SubmitJob, context: SubmitContext): Decision | Refusal {
   const named = profileLayersOf(state, command.profile);
   if (isRefusal(named)) return named;
   const { settings, origins } = mergeSettings([...named, ...command.layers]);
@@ -56,7 +59,7 @@ export function decideSubmitJob(state: State, command: SubmitJob, context: Decid
   };
 }
 
-function checkBlobs(command: SubmitJob, context: DecideContext): Refusal | null {
+function checkBlobs(command: SubmitJob, context: SubmitContext): Refusal | null {
   if (command.workspace === null || !context.missingBlobs.has(command.workspace.manifest)) return null;
   return refuse('MISSING_BLOBS', 'the workspace of the submission has not been pushed', {
     hint: 'push it and submit again',

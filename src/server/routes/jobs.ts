@@ -33,7 +33,8 @@ export const jobHandlers = {
     const inProject = project === undefined ? {} : { project };
     return { id: await submitPushed(embedded, submission, { ...options, ...inProject, workspace }) };
   },
-  previewJob: ({ body, embedded }) => createJobs(embedded).preview(body.submission),
+  previewJob: ({ body, embedded }) =>
+    createJobs(embedded).preview(body.submission, body.project === undefined ? {} : { project: body.project }),
   resolveJob: ({ query, embedded }) => resolveJob(embedded, query.reference),
   async getJob(asked) {
     return (await jobOf(asked)).view();
@@ -86,5 +87,5 @@ async function referenceOf(
   part: number | undefined,
 ): Promise<{ id: string; part: number | null }> {
   const found = await resolveJob(embedded, reference);
-  return part === undefined ? found : { id: found.id, part };
+  return part === undefined ? found : resolveJob(embedded, `${found.id}/${part}`);
 }

@@ -48,4 +48,7 @@ export const applyBody = z.strictObject({
   project: z.exactOptional(text),
 });
 
-export const previewBody = z.strictObject({ submission: prepared });
+export const previewBody = z.strictObject({
+  submission: z.union([prepared, jobDocument]),
+  project: z.exactOptional(text),
+});
