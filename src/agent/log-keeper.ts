@@ -1,11 +1,14 @@
 import { sleep } from '../host/clock.ts';
 import type { Host } from '../host/host.ts';
 import { type RotationLimits, rotateLog } from './log-rotation.ts';
+import { livePath, type Stream } from './log-segments.ts';
 import { createLogTimes } from './log-times.ts';
+import type { QuietLogs, SeenLog } from './quiet-logs.ts';
 import type { Label } from './records.ts';
 
 export interface LogKeeperOptions {
   readonly host: Host;
+  readonly quietLogs: QuietLogs;
   readonly directory: string;
   readonly label: Label;
   readonly limits: RotationLimits;
@@ -16,32 +19,33 @@ export interface LogKeeperOptions {
 /** Logs of 64 MiB stay whole; of longer ones the last 1 GiB of each stream is kept. */
 export const usualLimits: RotationLimits = { segmentBytes: 64 * 1024 * 1024, keepBytes: 1024 * 1024 * 1024 };
 
-/** How often a log that grows is looked at, and the slowest that a quiet one is. */
+/** How often a log that grows is looked at, and when one that does not counts as quiet. */
 const shortestPauseMs = 200;
 const longestPauseMs = 2000;
+
+const streams = ['out', 'err'] as const;
 
 /**
  * Notes when a command's logs grew, and rotates them, until it has ended. Resolves after the last look. Rejects with
  * the HostError of a full disk or the like; the command goes on writing and whoever called may begin again later.
  */
-export async function keepLogs({ host, directory, label, limits, signal }: LogKeeperOptions): Promise<void> {
+export async function keepLogs(options: LogKeeperOptions): Promise<void> {
+  const { host, quietLogs, directory, label, limits, signal } = options;
   const place = { files: host.files, directory, label };
   const noteTimes = createLogTimes({ host, directory, label });
+  const seen = (sizes: Readonly<Record<Stream, number>>): readonly SeenLog[] =>
+    streams.map((stream) => ({ path: livePath({ ...place, stream }), sizeBytes: sizes[stream] }));
   let mayBeLong = true;
   for (let pauseMs = shortestPauseMs; ; ) {
     const isLast = signal.aborted;
-    const grew = await noteTimes();
+    const { grew, outBytes, errBytes } = await noteTimes();
     if (grew || mayBeLong) {
-      for (const stream of ['out', 'err'] as const) await rotateLog({ ...place, stream }, limits);
+      for (const stream of streams) await rotateLog({ ...place, stream }, limits);
     }
     mayBeLong = false;
     if (isLast) return;
     pauseMs = grew ? shortestPauseMs : Math.min(pauseMs * 2, longestPauseMs);
-    await sleep(host.timers, pauseMs < longestPauseMs ? pauseMs : untilNextBeatMs(host.clock.bootMs()), signal);
+    if (pauseMs < longestPauseMs) await sleep(host.timers, pauseMs, signal);
+    else await quietLogs.untilGrown(seen({ out: outBytes, err: errBytes }), signal);
   }
-}
-
-/** All quiet logs of a node are looked at together: one wake-up for many replicas that do nothing. */
-function untilNextBeatMs(nowMs: number): number {
-  return longestPauseMs - (nowMs % longestPauseMs);
 }

@@ -17,8 +17,15 @@ export interface LogTimesPlace {
   readonly label: Label;
 }
 
-/** Returns a function that notes the present sizes if they changed, and says whether they did. */
-export function createLogTimes(options: { host: Host; directory: string; label: Label }): () => Promise<boolean> {
+/** What a look at a command's logs found. */
+export interface LogGrowth {
+  readonly grew: boolean;
+  readonly outBytes: number;
+  readonly errBytes: number;
+}
+
+/** Returns a function that notes the present sizes if they changed. */
+export function createLogTimes(options: { host: Host; directory: string; label: Label }): () => Promise<LogGrowth> {
   const { host, directory, label } = options;
   const place = { files: host.files, directory, label };
   let last: LogTime | null = null;
@@ -26,12 +33,13 @@ export function createLogTimes(options: { host: Host; directory: string; label: 
     last ??= (await readLogTimes(place)).at(-1) ?? { atMs: 0, outBytes: 0, errBytes: 0 };
     const outBytes = (await logSizeBytes({ ...place, stream: 'out' })) ?? 0;
     const errBytes = (await logSizeBytes({ ...place, stream: 'err' })) ?? 0;
-    if (outBytes === last.outBytes && errBytes === last.errBytes) return false;
+    const grew = outBytes !== last.outBytes || errBytes !== last.errBytes;
+    if (!grew) return { grew, outBytes, errBytes };
     // The wall clock may jump back; the index must stay sorted to be searched.
     last = { atMs: Math.max(host.clock.wallMs(), last.atMs), outBytes, errBytes };
     const line = `${last.atMs} ${outBytes} ${errBytes}\n`;
     await host.files.append(timesPath(place), new TextEncoder().encode(line));
-    return true;
+    return { grew, outBytes, errBytes };
   };
 }
 

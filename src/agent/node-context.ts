@@ -8,6 +8,7 @@ import { nodeSecretsDirectory } from './secrets/node-secrets.ts';
 import type { Sealing } from './secrets/sealing.ts';
 import { openSecretFiles } from './secrets/secret-files.ts';
 import { createSetupShelf } from './setup-shelf.ts';
+import { createQuietLogs } from './quiet-logs.ts';
 import { openStartJournal } from './start-journal.ts';
 import type { NodeContext } from './task-context.ts';
 import { pickBase } from './task-environment.ts';
@@ -47,6 +48,7 @@ export async function createNodeContext(options: NodeOptions): Promise<NodeConte
     sealing: options.sealing ?? null,
     secretFiles: await openSecretFiles(host, directory),
     exitWatch: await createExitWatch({ host, bell }),
+    quietLogs: createQuietLogs(host),
     ports: await createPorts(host),
     diskGuard: await createDiskGuard(host, directory),
     setupShelf: createSetupShelf(host, `${directory}/setups`),

@@ -80,10 +80,12 @@ function keepLongLogs(context: TaskContext, label: Label): () => Promise<void> {
   };
 }
 
-async function keepUntil({ host, attempt }: TaskContext, label: Label, signal: AbortSignal): Promise<void> {
+async function keepUntil(context: TaskContext, label: Label, signal: AbortSignal): Promise<void> {
+  const { host, quietLogs, attempt } = context;
+  const { directory } = attempt;
   while (!signal.aborted) {
     try {
-      await keepLogs({ host, directory: attempt.directory, label, limits: usualLimits, signal });
+      await keepLogs({ host, quietLogs, directory, label, limits: usualLimits, signal });
       return;
     } catch (error) {
       if (!(error instanceof HostError)) throw error;

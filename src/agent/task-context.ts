@@ -8,6 +8,7 @@ import type { ExitWatch } from './exit-watch.ts';
 import type { LogSink } from './log-sink.ts';
 import type { Ports } from './ports.ts';
 import type { Sealing } from './secrets/sealing.ts';
+import type { QuietLogs } from './quiet-logs.ts';
 import type { SecretFiles } from './secrets/secret-files.ts';
 import type { SetupShelf } from './setup-shelf.ts';
 import type { StartJournal } from './start-journal.ts';
@@ -23,6 +24,7 @@ export interface NodeContext {
   /** The agent's environment, of which tasks get a clean part. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly exitWatch: ExitWatch;
+  readonly quietLogs: QuietLogs;
   readonly ports: Ports;
   readonly diskGuard: DiskGuard;
   readonly setupShelf: SetupShelf;
