@@ -23,6 +23,19 @@ describe('yard up', () => {
     await until(() => [first, second].every((pid) => startTicksOf(pid) === null), 'the end of both');
     expect(JSON.parse((await lab.yard(['nodes', '--json'])).stdout)).toMatchObject([{ agentRunning: false }]);
   });
+
+  it('says why an agent that is tried again is not ready, and that what runs keeps its own options', async () => {
+    const never = lab.start(['up', '--name', 'one', '--gpus', '4096']);
+    await never.printed(/one is not ready: --gpus is 4096, and this machine has \d+/);
+    never.child.kill('SIGINT');
+    await never.finished;
+    expect(await lab.yard(['down', '--name', 'one'])).toMatchObject({ code: 0 });
+    expect(await lab.yard(['up', '--name', 'one', '--cpus', '1'])).toMatchObject({ code: 0, stderr: '' });
+    const again = await lab.yard(['up', '--name', 'one', '--cpus', '2']);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringMatching(/1 core .*runs already/)]);
+    expect(again.stderr).toContain('keeps them: yard down --keep --name one, then yard up again');
+    expect(await lab.yard(['down', '--name', 'one'])).toMatchObject({ code: 0 });
+  });
 });
 
 function pidOf(record: 'agent' | 'supervisor'): number {

@@ -154,6 +154,15 @@ describe.concurrent('yard up and down', () => {
   });
 });
 
+it.concurrent('says at once that a join token is not there, and tries nothing again', async () => {
+  await inPlace(async ({ yard }) => {
+    const { code, stderr } = await yard('up', '--server', 'https://127.0.0.1:9', '--token-file', 'nowhere');
+    expect(code).toBe(1);
+    expect(stderr).toContain('work/nowhere does not exist\n');
+    expect(stderr).not.toContain('started again in');
+  });
+});
+
 describe.concurrent('what cannot be meant', () => {
   it('is refused with the line and what to do, as a person and as a script reads it [S1]', async () => {
     await inPlace(async ({ yard, directory }) => {

@@ -7,11 +7,13 @@ import { writeBootUnit } from '../daemon/boot.ts';
 import { processesOf, readRecord } from '../daemon/daemon-record.ts';
 import { readNodeOptions, writeNodeOptions } from '../daemon/node-options.ts';
 import { type NodePlace, nodePlaceOf, viewPlaced } from '../daemon/node-place.ts';
-import { spawnDaemon, tailOf } from '../daemon/spawn-daemon.ts';
+import { type Daemon, spawnDaemon } from '../daemon/spawn-daemon.ts';
 import { failed } from '../exit-code.ts';
 import { describeNode } from './node-start.ts';
 
 const lookAgainMs = 25;
+/** How often is looked at what the agent says while it is not ready. */
+const listenMs = 500;
 
 /** Starts the agent in the background and waits until its node is ready. One that runs already is left as it is. */
 export async function execute(context: Context, { options }: Invocation): Promise<number> {
@@ -26,6 +28,10 @@ export async function execute(context: Context, { options }: Invocation): Promis
     const pid = await pidOf(context, place.name);
     const by = pid === null ? 'a command that waits for its job serves it' : `runs already, pid ${pid}`;
     context.output.answer(view, () => `${describeNode(view)}  ${by}`);
+    if (['cpus', 'memory', 'gpus', 'labels', 'advertise'].some((option) => options[option] !== undefined)) {
+      const again = `yard down --keep --name ${place.name}, then yard up again`;
+      context.output.note(`it was started with options of its own, and keeps them: ${again}`);
+    }
     return 0;
   }
   return startDaemon(context, place, options);
@@ -56,11 +62,11 @@ async function startDaemon(context: Context, place: NodePlace, options: Options)
   const { RUNYARD_TOKEN: _token, ...withoutToken } = context.env;
   const daemon = spawnDaemon(argv, logPath, place.server?.hasJoined === true ? withoutToken : context.env);
   const ready = new AbortController();
-  const ended = await Promise.race([daemon.ended, untilReady(context, place, ready.signal)]);
+  const ended = await Promise.race([daemon.ended, untilReady(context, place, { signal: ready.signal, daemon })]);
   ready.abort();
   if (ended !== null && (await pidOf(context, name)) === null) {
     const how = ended.signal === null ? `ended with code ${ended.code}` : `was killed by ${ended.signal}`;
-    const excerpt = tailOf(logPath);
+    const excerpt = daemon.said();
     context.output.error({
       code: 'FAULT',
       message: `the agent of ${name} ${how}`,
@@ -79,13 +85,36 @@ async function startDaemon(context: Context, place: NodePlace, options: Options)
   return 0;
 }
 
-/** Resolves with null once the agent has named itself; it does that when its node is ready. */
-async function untilReady(context: Context, { name, server }: NodePlace, signal: AbortSignal): Promise<null> {
-  while (!signal.aborted && (await pidOf(context, name)) === null) {
+/**
+ * Resolves with null once the agent has named itself; it does that when its node is ready. One that fails is started
+ * again for a while: why it did is said meanwhile.
+ */
+async function untilReady(
+  context: Context,
+  { name, server }: NodePlace,
+  { signal, daemon }: { readonly signal: AbortSignal; readonly daemon: Daemon },
+): Promise<null> {
+  let told: string | null = null;
+  for (let looks = 1; !signal.aborted && (await pidOf(context, name)) === null; looks += 1) {
     await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+    if ((looks * lookAgainMs) % listenMs !== 0) continue;
+    const trouble = troubleIn(daemon.said());
+    if (trouble === null || trouble === told) continue;
+    context.output.note(
+      `${name} is not ready: ${trouble}\n  it is tried again; Ctrl-C leaves it trying, yard down ends it`,
+    );
+    told = trouble;
   }
   if (!signal.aborted && server === null) await (await context.client()).nodes.list();
   return null;
+}
+
+/** What the agent said when it last failed; null while it has not. */
+function troubleIn(said: string): string | null {
+  const failed = said.lastIndexOf('; it is started again in ');
+  if (failed < 0) return null;
+  const words = said.slice(0, failed).split('\n');
+  return words.findLast((line) => line.startsWith('error: '))?.slice('error: '.length) ?? words.at(-1) ?? null;
 }
 
 /** Beside the command itself, in the folder of the bundle. */

@@ -90,6 +90,10 @@ async function readTokenFile(path: string, hasJoined: boolean): Promise<string |
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (hasJoined && code === 'ENOENT') return null;
-    throw new RefusalError(refuse('NOT_FOUND', `the join token cannot be read: ${message}`, { path: 'token-file' }));
+    const what =
+      code === 'ENOENT' ? `--token-file ${path} does not exist` : `the join token cannot be read: ${message}`;
+    const hint = 'an administrator makes one: yard tokens create --join > FILE';
+    // Nothing that is tried again changes that: an agent in the background is not started again.
+    throw new RefusalError(refuse('MISSING_KEY', what, { path: 'token-file', hint }));
   }
 }

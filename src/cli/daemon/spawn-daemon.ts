@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const largestLogBytes = 1024 * 1024;
@@ -10,6 +10,8 @@ export interface Daemon {
   readonly pid: number;
   /** Set when it ended. */
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  /** The end of what it has written since it was started. */
+  said(): string;
   /** Lets this process end without it. */
   release(): void;
 }
@@ -18,6 +20,7 @@ export function spawnDaemon(argv: readonly string[], logPath: string, env: NodeJ
   mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });
   rotate(logPath);
   const log = openSync(logPath, 'a', 0o600);
+  const fromByte = fstatSync(log).size;
   const [program = '', ...args] = argv;
   const child = spawn(program, args, { detached: true, stdio: ['ignore', log, log], cwd: '/', env });
   closeSync(log);
@@ -25,12 +28,12 @@ export function spawnDaemon(argv: readonly string[], logPath: string, env: NodeJ
     child.on('exit', (code, signal) => resolve({ code, signal }));
     child.on('error', reject);
   });
-  return { pid: child.pid ?? 0, ended, release: () => child.unref() };
+  return { pid: child.pid ?? 0, ended, said: () => tailOf(logPath, fromByte), release: () => child.unref() };
 }
 
-/** The end of a log, for a message. */
-export function tailOf(path: string): string {
-  return readFileSync(path, 'utf8').slice(-shownBytes).trim();
+/** The end of a log, of what stands behind a byte of it. */
+export function tailOf(path: string, fromByte = 0): string {
+  return readFileSync(path).subarray(fromByte).toString('utf8').slice(-shownBytes).trim();
 }
 
 /** One earlier log is kept, so that the two never take more than twice the cap. */
