@@ -88,7 +88,7 @@ function isAddress(name: string): boolean {
 /** A key that others can read is theirs too [R4.26]. */
 export async function refuseReadableByOthers(host: Host, path: string): Promise<void> {
   const stat = await host.files.stat(path);
-  if (stat === null) throw refused('NOT_FOUND', `there is no ${path}`, { hint: 'see --tls-key' });
+  if (stat === null) throw refused('NOT_FOUND', `there is no ${path}`, { hint: 'see --tls-key and --tls-cert' });
   if ((stat.mode & 0o077) === 0) return;
   const message = `${path} has mode ${stat.mode.toString(8)}: others could read it`;
   throw refused('PRIVILEGE', message, { hint: `chmod 600 ${path}` });

@@ -53,9 +53,14 @@ describe('a server', () => {
     for (const name of ['tls.key', 'admin.token', 'tls.crt']) {
       expect(statSync(`${home}/server/${name}`).mode & 0o777).toBe(0o600);
     }
+    const file = `${home}/server/admin.token`;
+    expect(readFileSync(file, 'utf8')).toBe(`${adminToken}@${fingerprint}\n`);
     await first.end();
+    // As it was kept before the fingerprint was, and as it is with another certificate.
+    writeFileSync(file, `${adminToken}\n`);
     const { server, ask } = await start();
     expect(server).toMatchObject({ fingerprint, adminToken, isFirstStart: false });
+    expect(readFileSync(file, 'utf8')).toBe(`${adminToken}@${fingerprint}\n`);
     expect((await ask('GET', '/v1/whoami')).json).toMatchObject({ name: 'admin', admin: true });
   });
 

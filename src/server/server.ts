@@ -90,16 +90,20 @@ async function startOn(opened: OpenEmbedded, settings: ServerSettings, log: Dest
   const { embedded } = opened;
   const { host, home } = embedded;
   const certificate = await loadCertificate(host, { home, files: settings.tls, listenHost: settings.listen.host });
-  const admin = await firstAdminToken(embedded);
+  const pin = settings.tls === null ? certificate.fingerprint : null;
   const lock = await takeExclusiveLock(`${home}/server/lock.db`, host);
   if (lock === null) {
     throw refused('WRONG_STATE', `another server runs on ${home} already`, { hint: 'end it, or name another --home' });
   }
+  const admin = await firstAdminToken(embedded, pin).catch((error: unknown) => {
+    lock.release();
+    throw error;
+  });
   const stopping = new AbortController();
   // Every request listens to it.
   setMaxListeners(0, stopping.signal);
   const leases = new LeaseKeeper(embedded.plane, host, embedded.onFault);
-  const parts = makeParts(opened, { settings, log, certificate, leases, stopping: stopping.signal });
+  const parts = makeParts(opened, { settings, log, certificate, pin, leases, stopping: stopping.signal });
   const listener = createListener(parts, createApp(parts), certificate);
   // What other processes on this home do is seen as it happens.
   const unsubscribe = embedded.plane.subscribe(() => {});
@@ -142,11 +146,12 @@ function makeParts(
     settings: ServerSettings;
     log: DestinationStream;
     certificate: Certificate;
+    pin: string | null;
     leases: LeaseKeeper;
     stopping: AbortSignal;
   },
 ): ServerParts {
-  const { settings, certificate, leases, stopping } = given;
+  const { settings, certificate, pin, leases, stopping } = given;
   const { clock } = own.host;
   const agents = new AgentHub({
     embedded: own,
@@ -168,7 +173,7 @@ function makeParts(
     settings,
     embedded,
     store,
-    pin: settings.tls === null ? certificate.fingerprint : null,
+    pin,
     log,
     metrics,
     guesses: createGuessLimits(clock, settings.limits),
