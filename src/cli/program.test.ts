@@ -101,6 +101,8 @@ describe('the command line', () => {
     expect((await usageOf('wait')).hint).toBe('yard wait --help says more');
     expect((await usageOf('services scale')).hint).toBe('yard services scale --help says more');
     expect((await usageOf('backup')).message).toContain('planned');
+    expect((await usageOf('server')).hint).toBe('yard server start');
+    expect((await usageOf('services rollout')).hint).toMatch(/^yard services rollout pause\n.* resume\n.* undo$/);
   });
 
   it('knows its version', async () => {

@@ -31,8 +31,17 @@ export async function parseArguments(argv: readonly string[], version: string): 
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0 && error.code !== 'commander.help') throw usageOf(error, before);
+    if (error.exitCode !== 0) refuseUnfinished(before);
   }
   return parsed ?? { kind: 'text', text: text === '' ? program.helpInformation() : text };
+}
+
+/** Of what begins commands and is none, `yard server`: which there are. `yard` alone gets its help. */
+function refuseUnfinished(argv: readonly string[]): void {
+  const typed = argv.filter((one) => !one.startsWith('-')).join(' ');
+  const begun = commands.map(({ words }) => words).filter((words) => words.startsWith(`${typed} `));
+  if (typed === '' || begun.length === 0) return;
+  throw new UsageError(`yard ${typed} is no command by itself`, begun.map((words) => `yard ${words}`).join('\n'));
 }
 
 const attachedWords: ReadonlySet<string> = new Set(commands.filter((one) => one.attached).map(({ words }) => words));
