@@ -308,4 +308,37 @@ export const mutations = [
     replace: 'const needed = roleFor(permission, true);',
     served: true,
   },
+  {
+    name: 'an older value of a secret shared',
+    file: 'src/core/secrets/node-secrets.ts',
+    find: ' || secret.boxes.get(node.publicKey) !== from) return [];',
+    replace: ') return [];',
+    served: true,
+  },
+  {
+    name: 'secrets never shared with nodes that come later',
+    file: 'src/core/secrets/shares.ts',
+    find: 'if (keys.size < 2) return shares;',
+    replace: 'if (keys.size >= 0) return shares;',
+    served: true,
+  },
+  {
+    name: 'the secret of another project given',
+    file: 'src/core/secrets/openers.ts',
+    find: 'return state.secrets.get(secretKey(project, name))?.boxes',
+    replace: "return state.secrets.get(secretKey(project === '' ? project : 'default', name))?.boxes",
+    served: true,
+  },
+  {
+    name: 'files of secrets left behind',
+    file: 'src/agent/task-runner.ts',
+    find: 'await this.#node.secretFiles.remove(this.attempt.name);',
+    replace: '',
+    also: {
+      file: 'src/agent/agent.ts',
+      find: 'await this.#context.secretFiles.remove(runner.attempt.name);',
+      replace: '',
+    },
+    served: true,
+  },
 ];

@@ -209,6 +209,7 @@ function begin(
     machine: machine.name,
     devices,
     port,
+    secrets: role === 'command' ? secretsOf(machine, launch) : {},
     serves,
     startMs,
     startSeq,
@@ -222,6 +223,16 @@ function begin(
   truth.processes.push(one);
   if (role === 'command') machine.world.note(node, `${label} of ${attempt} starts`);
   return one;
+}
+
+/** Variables that hold secrets are called after them. */
+function secretsOf({ disk }: Machine, { secretEnv = {} }: Launch): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(secretEnv).map(([variable, value]) => {
+      const text = value.startsWith('/') ? new TextDecoder().decode(disk.read(value) ?? undefined) : value;
+      return [variable.replace('SECRET_', ''), text];
+    }),
+  );
 }
 
 function end({ machine, truth }: CommandOptions, actual: TrueProcess, exit: Exit): void {

@@ -17,13 +17,11 @@ const decided: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
 ]);
 
 const beforeCommands = 'given where files, requests and tokens are read, or for what the simulator has none of';
-const noSecrets = 'sealing is true cryptography, which has tests of its own';
 const noStart = 'a task stands there only while its node is not seen, and no command of the simulator finds it then';
 const noMoment = 'it takes records lost, or a reboot, within the milliseconds of that step: none of 1000 seeds had it';
 const noCommand = 'agents say it of what a command does, and none runs there';
 
 const unseen: Readonly<Record<string, string>> = {
-  ...exempt('fact', ['SecretSet', 'SecretShared', 'SecretRemoved', 'NodeSecretsChanged'], noSecrets),
   ...exempt(
     'transition',
     ['TimedOut', 'NodeFault', 'NodeLost', 'OperatorStop', 'Evicted'].map((kind) => `${kind} at claimed`),

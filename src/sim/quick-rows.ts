@@ -23,6 +23,7 @@ const servedOnly: ReadonlySet<string> = new Set([
   ...rows('fact', ['NodeSuspected', 'NodeResponded', 'NodeDeclaredLost', 'LossHeld', 'LossReleased']),
   ...rows('fact', ['Evicted', 'RetryRequested', 'TokenCreated', 'NodeAdmitted', 'AccessRefused']),
   ...rows('fact', ['ProjectCreated', 'ProjectChanged', 'ProjectRemoved', 'RoleGranted', 'RoleRevoked', 'TokenRevoked']),
+  ...rows('fact', ['SecretSet', 'SecretShared', 'SecretRemoved', 'NodeSecretsChanged']),
   ...rows('refusal', ['RANGE', 'BAD_VALUE', 'BAD_NAME', 'BAD_BYTE', 'BAD_ENV_KEY', 'ENV_TOO_LARGE', 'PATH_ESCAPE']),
   ...rows('refusal', ['NEVER_FIRES', 'PORT_CONFLICT', 'MISSING_BLOBS', 'ID_TAKEN', 'IDEMPOTENCY_MISMATCH']),
   ...rows('refusal', ['TOO_LARGE', 'SECRET_NOT_SET', 'NO_NODE', 'NODE_TAKEN', 'QUOTA']),

@@ -160,6 +160,9 @@ export async function rest({ cluster, nodes }: Pick<Targets, 'cluster' | 'nodes'
   for (const { name, machine } of nodes) {
     const kept = machine.disk.find(`/node/${name}/attempts`);
     if (kept?.kind === 'directory') history.leftovers.push(...[...kept.children.keys()].map((one) => `${name}/${one}`));
+    const own = machine.disk.find(`/node/${name}`);
+    const files = own?.kind === 'directory' ? [...own.children.keys()] : [];
+    history.leftovers.push(...files.filter((one) => one.startsWith('secret-files-')).map((one) => `${name}/${one}`));
   }
   const startSeq = logSeq(cluster);
   await world.run(restMs);

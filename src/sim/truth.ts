@@ -12,6 +12,8 @@ export interface TrueProcess {
   readonly machine: string;
   readonly devices: readonly string[];
   readonly port: number | null;
+  /** What it got of secrets, by their names: the values themselves, or what stood in their files. */
+  readonly secrets: Readonly<Record<string, string>>;
   /** What it does with its port; null for what only runs to its end. */
   readonly serves: Serving | null;
   readonly startMs: number;

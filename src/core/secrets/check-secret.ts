@@ -12,7 +12,8 @@ const mostBoxCharacters = 4 * 1024 * 1024;
 /** Most secrets that stay on one node. */
 const mostNodeSecrets = 1000;
 
-const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
+/** As strict as the protocols that carry boxes: what one of them could not carry must not get into the log. */
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/;
 const publicKeyLength = 44;
 
 /** Names become parts of paths on nodes; `HF_TOKEN` is one, as `--secret HF_TOKEN` names variable and secret at once. */

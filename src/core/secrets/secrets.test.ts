@@ -24,7 +24,7 @@ function join(at: Scenario, node: keyof typeof keys, secrets: readonly string[] 
 }
 
 function set(at: Scenario, ...nodes: readonly (keyof typeof keys)[]): void {
-  at.do(setting(Object.fromEntries(nodes.map((node) => [keys[node], `Ym94${node}`]))));
+  at.do(setting(Object.fromEntries(nodes.map((node) => [keys[node], `Ym94bm${node}`]))));
 }
 
 function setting(boxes: Readonly<Record<string, string>>, more: object = {}): Extract<Command, { kind: 'SetSecret' }> {
@@ -85,7 +85,7 @@ describe('a job with a secret', () => {
     set(at, 'n2');
     const ids = [1, 2, 3, 4].map(() => at.submit({}, token));
     expect(ids.map((id) => at.task(id).node)).toEqual(['n2', 'n2', 'n2', 'n2']);
-    expect(boxesOn(at, 'n2')).toEqual(ids.map(() => ({ hf: 'Ym94n2' })));
+    expect(boxesOn(at, 'n2')).toEqual(ids.map(() => ({ hf: 'Ym94bmn2' })));
   });
 
   it('waits with the reason while no node can open it, and starts once it is set for one [B10]', () => {
@@ -136,7 +136,9 @@ describe('a secret', () => {
     const at = new Scenario();
     expect(at.refused(setting({})).code).toBe('NO_NODE');
     expect(at.refused(setting({ short: 'Ym94' })).code).toBe('BAD_VALUE');
-    expect(at.refused(setting({ [keys.n1]: 'no base64!' })).code).toBe('BAD_VALUE');
+    for (const box of ['no base64!', '', 'Ym9', 'Ym94bg', 'Ym9=bmV3']) {
+      expect(at.refused(setting({ [keys.n1]: box })).code).toBe('BAD_VALUE');
+    }
     expect(at.refused(setting({ [keys.n1]: 'A'.repeat(90_000) })).code).toBe('TOO_LARGE');
     const box = 'A'.repeat(87_000);
     const many = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`${String(n).padStart(43, 'k')}=`, box]));
@@ -201,12 +203,12 @@ describe('a node', () => {
     };
     const known = at.facts.length;
     share('older', { [keys.n2]: 'Ym94' });
-    share('Ym94n1', { [keys.n3]: 'Ym94' });
-    share('Ym94n1', { [keys.n1]: 'ZmFrZQ==' });
+    share('Ym94bmn1', { [keys.n3]: 'Ym94' });
+    share('Ym94bmn1', { [keys.n1]: 'ZmFrZQ==' });
     expect(at.kinds(known)).toEqual([]);
-    share('Ym94n1', { [keys.n2]: 'c2hhcmVk', [keys.n1]: 'ZmFrZQ==' });
+    share('Ym94bmn1', { [keys.n2]: 'c2hhcmVk', [keys.n1]: 'ZmFrZQ==' });
     expect(at.kinds(known)).toEqual(['SecretShared']);
-    expect([...(at.state.secrets.get('default/hf')?.boxes.values() ?? [])]).toEqual(['Ym94n1', 'c2hhcmVk']);
+    expect([...(at.state.secrets.get('default/hf')?.boxes.values() ?? [])]).toEqual(['Ym94bmn1', 'c2hhcmVk']);
   });
 
   it('is asked to share where it is the first that can, for as long as somebody lacks it', () => {
@@ -216,9 +218,9 @@ describe('a node', () => {
     expect(sharesOf(at.state).size).toBe(0);
     join(at, 'n3');
     const asked = { project: 'default', name: 'hf', publicKeys: [keys.n3] };
-    expect([...sharesOf(at.state)]).toEqual([['n1', [{ ...asked, box: 'Ym94n1' }]]]);
+    expect([...sharesOf(at.state)]).toEqual([['n1', [{ ...asked, box: 'Ym94bmn1' }]]]);
     at.leave('n1');
-    expect([...sharesOf(at.state)]).toEqual([['n2', [{ ...asked, box: 'Ym94n2' }]]]);
+    expect([...sharesOf(at.state)]).toEqual([['n2', [{ ...asked, box: 'Ym94bmn2' }]]]);
     at.leave('n2');
     expect(sharesOf(at.state).size).toBe(0);
   });

@@ -2,6 +2,7 @@ import type { Checker } from './checker.ts';
 import { accessCheckers } from './of-access.ts';
 import { leaseCheckers } from './of-leases.ts';
 import { restartCheckers } from './of-restarts.ts';
+import { secretCheckers } from './of-secrets.ts';
 import { serviceCheckers } from './of-services.ts';
 import { logCheckers } from './of-the-log.ts';
 import { restCheckers } from './of-the-rest.ts';
@@ -17,5 +18,6 @@ export const checkers: readonly Checker[] = [
   ...serviceCheckers,
   ...leaseCheckers,
   ...accessCheckers,
+  ...secretCheckers,
   ...restCheckers,
 ];

@@ -10,6 +10,7 @@ import { createHistory, type History } from '../history.ts';
 import { Hearing } from '../served/hearing.ts';
 import { createTruth, type TrueProcess, type TrueSignal } from '../truth.ts';
 import { virtualHash } from '../virtual-hash.ts';
+import { writeBox } from '../virtual-sealing.ts';
 import { checkers } from './all.ts';
 import { check } from './checker.ts';
 
@@ -75,6 +76,7 @@ const runOf = (more: Partial<TrueProcess> = {}): TrueProcess => ({
   machine: 'm',
   devices: [],
   port: null,
+  secrets: {},
   serves: null,
   startMs: 0,
   startSeq: 0,
@@ -231,6 +233,19 @@ const projectOf = (quota: Partial<Quota>): Fact => ({
   quota: { ...noQuota, ...quota },
 });
 
+const setTo = (value: string): Fact => {
+  const boxes = { key: writeBox({ publicKey: 'key', value }) };
+  return { kind: 'SecretSet', project: 'default', name: 's', boxes, by: 'x' };
+};
+const removed: Fact = { kind: 'SecretRemoved', project: 'default', name: 's', by: 'x' };
+
+/** What a run was given that started once the log held so many facts. */
+function runWith(facts: readonly Fact[], secrets: Readonly<Record<string, string>>, startSeq = 4): History {
+  return history([joined, submitted('a-1'), ...facts], ({ truth }) => {
+    truth.processes.splice(0, 1, runOf({ secrets, startSeq }));
+  });
+}
+
 /** For each promise, a history that breaks it. */
 const breaches: Readonly<Record<string, History>> = {
   I1: history(wholeLife, (made) => {
@@ -297,6 +312,7 @@ const breaches: Readonly<Record<string, History>> = {
   I28: history(wholeLife, (made) => {
     made.rest = { startSeq: 8, endSeq: 9 };
   }),
+  G14: runWith([setTo('v1'), placed('a-1')], { s: 'v2' }),
   X29: history([{ ...submitted('a-1'), owner: 'user1' } as Fact]),
   X12: leased([suspected('a'), suspected('b'), suspected('c'), lost('a')], [0, 0, 0, 120_000]),
   bug: history(wholeLife, (made) => made.bugs.push('Error: no fault explains this')),
@@ -460,6 +476,41 @@ describe('the checkers', () => {
     const facts = (cores: number) => [joined, projectOf({ cores }), submittedByUser, placed('a-1', { cpus: 2 })];
     expect(check(history(facts(1)), checkers).join()).toContain('was given 2 of 1 cores');
     expect(check(history(facts(2)), checkers).join()).not.toContain('cores');
+  });
+
+  it.each([
+    ['was removed before it was placed', [setTo('v1'), removed, placed('a-1')], 'v1'],
+    ['was replaced before it was placed', [setTo('v1'), setTo('v2'), placed('a-1')], 'v1'],
+    ['was set after it had started', [setTo('v1'), placed('a-1'), setTo('v2')], 'v2'],
+    ['is of another project', [{ ...setTo('v1'), project: 'p1' } as Fact, setTo('v2'), placed('a-1')], 'v1'],
+    ['stays on another node', [setTo('v1'), placed('a-1')], 'node other 1'],
+  ] as const)('find a run with a value that %s [G14]', (_what, facts, value) => {
+    expect(broken(runWith(facts, { s: value }))).toContain('G14');
+  });
+
+  it('find nothing in a value that stood when it was placed, came until the start, or stays on the node [G14]', () => {
+    const facts = [setTo('v1'), placed('a-1'), setTo('v2')];
+    expect(broken(runWith(facts, { s: 'v1' }))).not.toContain('G14');
+    expect(broken(runWith(facts, { s: 'v2' }, 5))).not.toContain('G14');
+    expect(broken(runWith(facts, { s: 'node n 1' }))).not.toContain('G14');
+  });
+
+  it('find a box that opens for another, an older value that is shared, and a value in the log [G14]', () => {
+    const wrong: Fact = { ...setTo('v1'), boxes: { other: writeBox({ publicKey: 'key', value: 'v1' }) } } as Fact;
+    expect(broken(history([wrong]))).toContain('G14');
+    const boxes = { other: writeBox({ publicKey: 'other', value: 'v1' }) };
+    const shared: Fact = { kind: 'SecretShared', project: 'default', name: 's', node: 'n', boxes };
+    expect(broken(history([setTo('v1'), shared]))).not.toContain('G14');
+    expect(broken(history([setTo('v1'), setTo('v2'), shared]))).toContain('G14');
+    expect(broken(history([submitted('a-1'), setTo('v1'), { ...gaveUp, message: 'it said v1' }]))).toContain('G14');
+  });
+
+  it('find a node that a secret never came to [G14]', () => {
+    const joins = ['key', 'other'].map((publicKey): Fact => ({ ...joined, node: publicKey, publicKey }) as Fact);
+    const made = history([...joins, setTo('v1')], (one) => {
+      one.rest = { startSeq: 3, endSeq: 3 };
+    });
+    expect(broken(made)).toContain('G14');
   });
 
   it('have each a history that breaks it', () => {

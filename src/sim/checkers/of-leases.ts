@@ -129,8 +129,18 @@ function isKnown(fact: Fact, task: Task | undefined): boolean {
   }
 }
 
-function isSame(fact: { readonly bootId: string; readonly capacity: unknown }, node: typeof fact): boolean {
-  return fact.bootId === node.bootId && JSON.stringify(fact.capacity) === JSON.stringify(node.capacity);
+interface JoinedAs {
+  readonly bootId: string;
+  readonly capacity: unknown;
+  readonly publicKey?: string | null;
+  readonly secrets?: readonly string[];
+}
+
+function isSame(fact: JoinedAs, node: JoinedAs): boolean {
+  const told = [fact, node].map(({ bootId, capacity, publicKey = null, secrets = [] }) =>
+    JSON.stringify([bootId, capacity, publicKey, secrets]),
+  );
+  return told[0] === told[1];
 }
 
 /** Heard, and the lease not renewed yet: heartbeats are written down together. */

@@ -60,7 +60,7 @@ const nonsense: readonly Nonsense[] = [
   },
   (state, id) => {
     // Simulated people submit under the name of the job as key.
-    const job = [...state.jobs.values()].find(({ service, project }) => service === null && project === 'default');
+    const job = [...state.jobs.values()].find(({ service, name }) => service === null && name.startsWith('k'));
     if (job === undefined) return null;
     const options = { idempotencyKey: job.name };
     return { command: oddSubmission(id), options, codes: ['IDEMPOTENCY_MISMATCH'] };

@@ -9,7 +9,7 @@ import { drawIntent } from '../workload.ts';
 
 /** Those who do what their tokens and roles let them do, and try the rest. Everybody else may do everything. */
 export const users = ['user1', 'user2'];
-const projects = ['p1', 'p2'];
+export const projects = ['p1', 'p2'];
 const mostJobsAlive = 3;
 /** Ids of tokens are few, so that people come with such as were revoked, are over, or were made again. */
 const tokensOfUser = 2;

@@ -11,6 +11,7 @@ import {
 } from '../client-actions.ts';
 import { sendNonsense } from './odd-commands.ts';
 import { liftQuotas, workInProjects } from './projects.ts';
+import { setWhatIsMissing, workWithSecrets } from './secrets.ts';
 
 type Act = (context: ClientContext) => Promise<void>;
 
@@ -25,6 +26,7 @@ export async function bringToRest(context: ClientContext): Promise<void> {
     if (node.drain !== null) await ask(context, { kind: 'ResumeNode', node: node.name, by: context.life.name });
   }
   await liftQuotas(context);
+  await setWhatIsMissing(context);
 }
 
 const drain: Act = async (context) => {
@@ -62,5 +64,5 @@ const retry: Act = async (context) => {
 const acts: readonly Act[] = [
   ...[stopSomething, stopSomething, drain, drain, resumeSomething, resumeSomething, failUnschedulable],
   ...[remove, retry, retry, applyProfile, speakForOthers, sendNonsense],
-  ...[workInProjects, workInProjects, workInProjects, workInProjects],
+  ...[workInProjects, workInProjects, workInProjects, workWithSecrets, workWithSecrets, workWithSecrets],
 ];

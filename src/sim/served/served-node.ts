@@ -14,6 +14,7 @@ import { blobDirectory, type Cluster } from '../cluster.ts';
 import { type Life, startLife } from '../life.ts';
 import type { Machine } from '../machine.ts';
 import type { NodeProgram } from '../strikes.ts';
+import { publicKeyOf, virtualSealing } from '../virtual-sealing.ts';
 import type { ServedNetwork } from './network.ts';
 
 /** A machine with a node of a server, and whoever keeps its agent running. */
@@ -117,6 +118,7 @@ export class ServedNode implements NodeProgram {
     starting = Agent.start({
       host,
       channel,
+      sealing: virtualSealing(publicKeyOf(keyHash)),
       store: createPatientStore(await this.#store(life), host.timers, over.signal),
       directory,
       node: name,
