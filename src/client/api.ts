@@ -1,4 +1,5 @@
 import type { TaskKey } from '../core/job/job.ts';
+import type { JobState } from '../core/job/lifecycle.ts';
 import type { JobView, OutputView } from '../core/job/view.ts';
 import type { NodeView } from '../core/node/view.ts';
 import type { Waiting } from '../core/reason.ts';
@@ -117,7 +118,7 @@ export interface SubmissionDocument {
 export interface JobFilter {
   /** Ended ones too, newest first; otherwise what is alive and what ended within the last hour. */
   readonly all?: boolean;
-  readonly state?: string;
+  readonly state?: JobState;
   readonly owner?: string;
   readonly project?: string;
   readonly limit?: number;

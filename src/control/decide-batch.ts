@@ -133,7 +133,7 @@ function splitByKey(
     } else if (bodyHash !== one.bodyHash) {
       answered.set(
         one,
-        refuse('IDEMPOTENCY_MISMATCH', `idempotency key ${JSON.stringify(key)} was used for another request`, {
+        refuse('IDEMPOTENCY_MISMATCH', 'the idempotency key was used for another request', {
           hint: 'draw a new key',
         }),
       );

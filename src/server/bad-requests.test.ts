@@ -109,6 +109,20 @@ describe('what a server answers to what it should not be sent', () => {
     expect(query).toMatchObject({ status: 400, json: { error: { path: 'query.limit' } } });
     const twice = await served.ask('GET', '/v1/jobs?limit=1&limit=2');
     expect(twice).toMatchObject({ status: 400, json: { error: { code: 'BAD_VALUE' } } });
+    const words = async (path: string, body?: unknown): Promise<string> => {
+      const { status, json } = await served.ask(body === undefined ? 'GET' : 'POST', path, { body });
+      expect(status).toBe(400);
+      return (json as { error: { message: string } }).error.message;
+    };
+    expect(await words('/v1/jobs?limit=0')).toBe('query.limit is "0"; expected a whole number above 0');
+    expect(await words('/v1/jobs?state=DONE')).toContain('expected "PENDING" or "RUNNING" or "COMPLETED" or "FAILED"');
+    expect(await words('/v1/jobs', [])).toBe('body is []; expected an object');
+    expect(await words('/v1/jobs/x/stop', { graceMs: -1 })).toBe('body.graceMs is -1; expected at least 0');
+    expect(await words('/v1/jobs/x/stop', { graceMs: 'a' })).toBe('body.graceMs is "a"; expected a number');
+    expect(await words('/v1/nodes/x/drain', { reason: 'r'.repeat(501) })).toContain('expected at most 500 characters');
+    // What may be left out may be left out as a whole.
+    expect(await served.ask('POST', '/v1/jobs/x/stop')).toMatchObject({ status: 404 });
+    expect(await words('/v1/jobs', '')).toContain('is missing');
     const text = await served.ask('POST', '/v1/jobs', { body: Buffer.from('{'), headers: json });
     expect(text).toMatchObject({ status: 400, json: { error: { code: 'BAD_REQUEST' } } });
     const form = await served.ask('POST', '/v1/jobs', {

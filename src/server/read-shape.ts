@@ -34,7 +34,39 @@ function refusalOfIssue(issue: Issue, whole: unknown, place: string): Error {
   const value = valueAt(whole, inner);
   if (value === undefined && inner.length > 0) return refused('MISSING_KEY', `${path} is missing`, { path });
   const shown = (JSON.stringify(value) ?? 'nothing').slice(0, 100);
-  return refused(codeOf(issue), `${path} is ${shown}: ${issue.message}`, { path });
+  return refused(codeOf(issue), `${path} is ${shown}; expected ${expectedOf(issue)}`, { path });
+}
+
+const typeWords: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+/** What a schema says of itself, else words for people in place of the library's. */
+function expectedOf(issue: Issue): string {
+  if (!/^(Invalid|Too) /.test(issue.message)) return issue.message;
+  switch (issue.code) {
+    case 'invalid_type':
+      return typeWords[issue.expected] ?? issue.expected;
+    case 'invalid_value':
+      return issue.values.map((value) => JSON.stringify(value)).join(' or ');
+    case 'too_small':
+      return `at least ${issue.minimum}${unitOf(issue.origin)}`;
+    case 'too_big':
+      return `at most ${issue.maximum}${unitOf(issue.origin)}`;
+    default:
+      return 'another form: GET /v1/openapi.json has it';
+  }
+}
+
+function unitOf(origin: string): string {
+  if (origin === 'string') return ' characters';
+  return origin === 'array' ? ' entries' : '';
 }
 
 function codeOf(issue: Issue): RefusalCode {

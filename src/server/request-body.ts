@@ -10,9 +10,14 @@ export async function readBody(request: IncomingMessage, route: Route, waitMs: n
   checkEncoding(request);
   if (route.body === undefined) return undefined;
   if (isBytes(route.body)) return limitBytes(request, route.body.mostBytes, waitMs);
-  const text = await readText(request, route.mostBodyBytes ?? largestDocumentBytes, waitMs);
+  const text = isAbsent(request) ? '{}' : await readText(request, route.mostBodyBytes ?? largestDocumentBytes, waitMs);
   checkTextDepth(text, 'the body');
   return readShape(route.body, guardDocument(parseJson(text), 'the body'), 'body');
+}
+
+/** Nothing was sent: of a body whose keys may all be absent that says the same. */
+function isAbsent({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
 export function isBytes(body: Route['body']): body is Bytes {
@@ -31,7 +36,8 @@ function checkEncoding({ headers }: IncomingMessage): void {
 async function readText(request: IncomingMessage, mostBytes: number, waitMs: number): Promise<string> {
   const type = request.headers['content-type'] ?? '';
   if (!/^application\/json\b/i.test(type)) {
-    throw refused('UNSUPPORTED_ENCODING', `the body is of type ${JSON.stringify(type.slice(0, 60))}`, {
+    const what = type === '' ? 'no type' : `type ${JSON.stringify(type.slice(0, 60))}`;
+    throw refused('UNSUPPORTED_ENCODING', `the body is of ${what}`, {
       hint: 'send JSON: content-type: application/json',
     });
   }

@@ -4,7 +4,7 @@ import { UsageError } from '../usage-error.ts';
 import { jobInFull } from '../views/job-in-full.ts';
 import { jobsTable } from '../views/jobs-table.ts';
 
-const states = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED'];
+const states = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED'] as const;
 const clearScreen = '\x1b[H\x1b[2J';
 
 /** Lists jobs, or shows one in full; with `--watch` again after every change. */
@@ -51,9 +51,10 @@ async function showOne(context: Context, client: RunyardClient, reference: strin
 }
 
 async function filterOf(client: RunyardClient, options: Options): Promise<JobFilter> {
-  const state = textOption(options, 'state')?.toUpperCase();
-  if (state !== undefined && !states.includes(state)) {
-    throw new UsageError(`--state is ${JSON.stringify(state)}; expected one of ${states.join(', ')}`);
+  const typed = textOption(options, 'state');
+  const state = states.find((one) => one === typed?.toUpperCase());
+  if (typed !== undefined && state === undefined) {
+    throw new UsageError(`--state is ${JSON.stringify(typed)}; expected one of ${states.join(', ')}`);
   }
   const owner = flagOption(options, 'mine') ? (await client.whoAmI()).name : textOption(options, 'user');
   const project = textOption(options, 'project');

@@ -19,7 +19,7 @@ export const jobHandlers = {
   async listJobs({ query, embedded }) {
     const { limit = mostJobs, cursor, ...filter } = query;
     const after = cursor === undefined ? null : readCursor<JobPosition>(cursor, ['submittedAtMs', 'order']);
-    const bounded = { ...filter, limit: Math.max(1, Math.min(limit, mostJobs)) };
+    const bounded = { ...filter, limit: Math.min(limit, mostJobs) };
     const { views, next } = await listJobs(embedded, bounded, after);
     return { items: views, next: next === null ? null : writeCursor(next, ['submittedAtMs', 'order']) };
   },

@@ -30,4 +30,10 @@ export const queryNumber = z
   .transform(Number);
 export const queryFlag = z.enum(['true', 'false']).transform((word) => word === 'true');
 
-export const paging = { limit: z.exactOptional(queryNumber), cursor: z.exactOptional(z.string().max(500)) };
+/** At most so many on a page; the server may give fewer. */
+const pageLimit = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/, 'a whole number above 0')
+  .transform(Number);
+
+export const paging = { limit: z.exactOptional(pageLimit), cursor: z.exactOptional(z.string().max(500)) };

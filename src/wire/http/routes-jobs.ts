@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { type JobState, jobMoves } from '../../core/job/lifecycle.ts';
 import { jobView, outputView } from './job-views.ts';
 import * as views from './other-views.ts';
 import type { Route } from './route.ts';
@@ -21,6 +22,8 @@ const logQuery = z.strictObject({
   sinceMs: z.exactOptional(queryNumber),
 });
 
+const jobStates = Object.keys(jobMoves) as [JobState, ...JobState[]];
+
 /** Jobs. `{id}` is an id, a unique prefix or a name; `?part=N` one rank or index of it. */
 export const jobRoutes = {
   listJobs: {
@@ -30,7 +33,7 @@ export const jobRoutes = {
     access: 'user',
     query: z.strictObject({
       all: z.exactOptional(queryFlag),
-      state: z.exactOptional(text),
+      state: z.exactOptional(z.enum(jobStates)),
       owner: z.exactOptional(text),
       project: z.exactOptional(text),
       ...paging,
