@@ -2,20 +2,17 @@ import { ControlPlane } from '../control/control-plane.ts';
 import { sleep } from '../host/clock.ts';
 import { ask, type ClientContext, meddle, sample } from './client-actions.ts';
 import type { Cluster } from './cluster.ts';
-import { type Life, startLife } from './life.ts';
+import { KeptProgram } from './kept-program.ts';
+import type { Life } from './life.ts';
 import type { Machine } from './machine.ts';
 import { act, type Habits, type Person } from './person.ts';
 import { openSimLog } from './sim-log.ts';
 import type { Intent } from './workload.ts';
 
 /** Somebody with a terminal: submits, meddles, and starts the program again when it was killed. */
-export class SimClient implements Person {
-  readonly name: string;
-  readonly machine: Machine;
+export class SimClient extends KeptProgram implements Person {
   readonly intents: readonly Intent[];
   readonly services: readonly string[];
-  readonly #cluster: Cluster;
-  #life: Life | null = null;
   isCalm = false;
   isClosing = false;
 
@@ -23,37 +20,20 @@ export class SimClient implements Person {
     cluster: Cluster,
     options: { name: string; machine: Machine; intents: readonly Intent[]; services: readonly string[] },
   ) {
-    this.#cluster = cluster;
-    this.name = options.name;
-    this.machine = options.machine;
+    super(cluster, { ...options, role: 'client' });
     this.intents = options.intents;
     this.services = options.services;
   }
 
-  get life(): Life | null {
-    return this.#life;
+  protected override pauseMs(): number {
+    return this.cluster.random.between(10, 3000);
   }
 
-  start(): void {
-    if (this.#life !== null || !this.machine.isUp) return;
-    const { name, machine } = this;
-    this.#life = startLife(this.#cluster, {
-      name,
-      role: 'client',
-      machine,
-      main: (life) => this.#work(life),
-      onEnd: () => {
-        this.#life = null;
-        this.#cluster.world.schedule(this.#cluster.random.between(10, 3000), () => this.start());
-      },
-    });
-  }
-
-  async #work(life: Life): Promise<void> {
-    const { random } = this.#cluster;
-    const log = await openSimLog(this.#cluster, life);
+  protected override async serve(life: Life): Promise<void> {
+    const { random } = this.cluster;
+    const log = await openSimLog(this.cluster, life);
     const plane = await ControlPlane.open(log, life.host, life.fail);
-    const context: ClientContext = { cluster: this.#cluster, life, plane };
+    const context: ClientContext = { cluster: this.cluster, life, plane };
     // Some wait for what happens; the others look when they want something.
     if (random.happens(0.5)) plane.subscribe(() => {});
     for (;;) {

@@ -9,29 +9,19 @@ import { isRefusal } from '../core/refusal.ts';
 import { toHex } from '../host/hex.ts';
 import { blobDirectory, type Cluster } from './cluster.ts';
 import { Refused } from './expected-fault.ts';
-import { type Life, startLife } from './life.ts';
+import { KeptProgram } from './kept-program.ts';
+import type { Life } from './life.ts';
 import type { Machine } from './machine.ts';
 import { openSimLog } from './sim-log.ts';
 
 /** A node's name, and whoever keeps its agent running: one at a time, started again whenever it is gone. */
-export class SimNode {
-  readonly name: string;
-  readonly machine: Machine;
+export class SimNode extends KeptProgram {
   readonly capacity: Capacity;
-  readonly #cluster: Cluster;
-  #life: Life | null = null;
   #plane: ControlPlane | null = null;
-  #close: (() => Promise<void>) | null = null;
 
   constructor(cluster: Cluster, options: { name: string; machine: Machine; capacity: Capacity }) {
-    this.#cluster = cluster;
-    this.name = options.name;
-    this.machine = options.machine;
+    super(cluster, { ...options, role: 'agent' });
     this.capacity = options.capacity;
-  }
-
-  get life(): Life | null {
-    return this.#life;
   }
 
   /** The control plane of its agent; null while it has none. */
@@ -39,36 +29,21 @@ export class SimNode {
     return this.#plane;
   }
 
-  start(): void {
-    if (this.#life !== null || !this.machine.isUp) return;
-    const { name, machine } = this;
-    const main = (life: Life): Promise<void> => this.#serve(life);
-    this.#life = startLife(this.#cluster, { name, role: 'agent', machine, main, onEnd: () => this.#ended() });
-  }
-
-  /** Ends the agent in good order, as `yard down` does. */
-  close(): void {
-    const [life, close] = [this.#life, this.#close];
-    if (life === null || close === null) return;
-    this.#cluster.world.note(this.name, 'is asked to end');
-    this.#close = null;
-    close().then(() => life.incarnation.kill(), life.fail);
-  }
-
-  #ended(): void {
-    this.#life = null;
+  protected override gone(): void {
     this.#plane = null;
-    this.#close = null;
-    const { world, random } = this.#cluster;
-    world.schedule(random.pick([1, 30, 500, 5000]) * random.fraction(), () => this.start());
   }
 
-  async #serve(life: Life): Promise<void> {
+  protected override pauseMs(): number {
+    const { random } = this.cluster;
+    return random.pick([1, 30, 500, 5000]) * random.fraction();
+  }
+
+  protected override async serve(life: Life): Promise<void> {
     const { name, capacity } = this;
     const { host, fail } = life;
     const directory = `/node/${name}`;
     const instance = toHex(host.chance.bytes(8));
-    const log = await openSimLog(this.#cluster, life);
+    const log = await openSimLog(this.cluster, life);
     const plane = await ControlPlane.open(log, host, fail);
     this.#plane = plane;
     const store = await openDirectoryStore({ directory: blobDirectory, host });
@@ -76,7 +51,7 @@ export class SimNode {
     await plane.catchUp();
     const agent = await Agent.start({
       host,
-      channel: channelOf(this.#cluster, { plane, node: name, instance }),
+      channel: channelOf(this.cluster, { plane, node: name, instance }),
       store,
       directory,
       node: name,
@@ -89,11 +64,11 @@ export class SimNode {
     });
     const timers = new AbortController();
     fireTimers(plane, host, timers.signal).catch(fail);
-    this.#close = async () => {
+    this.closeBy(async () => {
       timers.abort();
       await agent.close({ leave: true });
       await plane.close();
-    };
+    });
   }
 }
 

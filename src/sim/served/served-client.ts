@@ -2,7 +2,8 @@ import type { ControlPlane } from '../../control/control-plane.ts';
 import { sleep } from '../../host/clock.ts';
 import type { ClientPlane } from '../client-actions.ts';
 import type { Cluster } from '../cluster.ts';
-import { type Life, startLife } from '../life.ts';
+import { KeptProgram } from '../kept-program.ts';
+import type { Life } from '../life.ts';
 import type { Machine } from '../machine.ts';
 import { act, type Habits, type Person } from '../person.ts';
 import { hashState } from '../state-hash.ts';
@@ -13,52 +14,30 @@ import { bringToRest, meddleServed } from './served-actions.ts';
 import type { Serving } from './sim-server.ts';
 
 /** Somebody with a terminal, signed in at the server. */
-export class ServedClient implements ClientProgram, Person {
-  readonly name: string;
-  readonly machine: Machine;
+export class ServedClient extends KeptProgram implements ClientProgram, Person {
   readonly intents: readonly Intent[];
   readonly services: readonly string[];
   isCalm = false;
   isClosing = false;
-  readonly #cluster: Cluster;
   readonly #network: ServedNetwork;
-  #life: Life | null = null;
 
   constructor(
     cluster: Cluster,
     network: ServedNetwork,
     options: { name: string; machine: Machine; intents: readonly Intent[]; services: readonly string[] },
   ) {
-    this.#cluster = cluster;
+    super(cluster, { ...options, role: 'client' });
     this.#network = network;
-    this.name = options.name;
-    this.machine = options.machine;
     this.intents = options.intents;
     this.services = options.services;
   }
 
-  get life(): Life | null {
-    return this.#life;
+  protected override pauseMs(): number {
+    return this.cluster.random.between(10, 3000);
   }
 
-  start(): void {
-    if (this.#life !== null || !this.machine.isUp) return;
-    const { name, machine } = this;
-    const { world, random } = this.#cluster;
-    this.#life = startLife(this.#cluster, {
-      name,
-      role: 'client',
-      machine,
-      main: (life) => this.#work(life),
-      onEnd: () => {
-        this.#life = null;
-        world.schedule(random.between(10, 3000), () => this.start());
-      },
-    });
-  }
-
-  async #work(life: Life): Promise<void> {
-    const { random } = this.#cluster;
+  protected override async serve(life: Life): Promise<void> {
+    const { random } = this.cluster;
     const sample = (): Promise<void> => this.#sample(life);
     const habits: Habits = { submits: 0.5, meddles: 0.8, meddle: meddleServed, sample, readsFirst: false, bringToRest };
     const longestPauseMs = random.pick([3000, 15_000, 60_000]);
@@ -67,7 +46,7 @@ export class ServedClient implements ClientProgram, Person {
       // Nobody can ask for anything while the server is away: it is looked for again later.
       const { serving } = this.#network;
       if (serving === null) continue;
-      await act(this, { cluster: this.#cluster, life, plane: planeOf(this.#network, life, serving) }, habits);
+      await act(this, { cluster: this.cluster, life, plane: planeOf(this.#network, life, serving) }, habits);
     }
   }
 
@@ -75,7 +54,7 @@ export class ServedClient implements ClientProgram, Person {
   async #sample(life: Life): Promise<void> {
     await this.#network.request(life, async ({ plane }) => {
       await plane.catchUp();
-      this.#cluster.history.samples.push({ who: 'server', seq: plane.seq, hash: hashState(plane.state) });
+      this.cluster.history.samples.push({ who: 'server', seq: plane.seq, hash: hashState(plane.state) });
     });
   }
 }

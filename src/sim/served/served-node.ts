@@ -11,21 +11,17 @@ import type { Capacity } from '../../core/node/node.ts';
 import { isRefusal } from '../../core/refusal.ts';
 import { toHex } from '../../host/hex.ts';
 import { blobDirectory, type Cluster } from '../cluster.ts';
-import { type Life, startLife } from '../life.ts';
+import { KeptProgram } from '../kept-program.ts';
+import type { Life } from '../life.ts';
 import type { Machine } from '../machine.ts';
 import type { NodeProgram } from '../strikes.ts';
 import { publicKeyOf, virtualSealing } from '../virtual-sealing.ts';
 import type { ServedNetwork } from './network.ts';
 
 /** A machine with a node of a server, and whoever keeps its agent running. */
-export class ServedNode implements NodeProgram {
-  readonly name: string;
-  readonly machine: Machine;
+export class ServedNode extends KeptProgram implements NodeProgram {
   readonly capacity: Capacity;
-  readonly #cluster: Cluster;
   readonly #network: ServedNetwork;
-  #life: Life | null = null;
-  #close: (() => Promise<void>) | null = null;
   #isRetired = false;
   #instance = '';
 
@@ -34,15 +30,9 @@ export class ServedNode implements NodeProgram {
     network: ServedNetwork,
     options: { name: string; machine: Machine; capacity: Capacity },
   ) {
-    this.#cluster = cluster;
+    super(cluster, { ...options, role: 'agent' });
     this.#network = network;
-    this.name = options.name;
-    this.machine = options.machine;
     this.capacity = options.capacity;
-  }
-
-  get life(): Life | null {
-    return this.#life;
   }
 
   get plane(): ControlPlane | null {
@@ -55,34 +45,16 @@ export class ServedNode implements NodeProgram {
   }
 
   /** Another machine speaks for the node now, and everything here was ended: nobody starts it again. */
-  get isRetired(): boolean {
+  override get isRetired(): boolean {
     return this.#isRetired;
   }
 
-  start(): void {
-    if (this.#life !== null || !this.machine.isUp || this.#isRetired) return;
-    const { name, machine } = this;
-    const main = (life: Life): Promise<void> => this.#serve(life);
-    this.#life = startLife(this.#cluster, { name, role: 'agent', machine, main, onEnd: () => this.#ended() });
+  protected override pauseMs(): number {
+    const { random } = this.cluster;
+    return random.pick([30, 30, 500, 5000, 30_000]) * random.fraction();
   }
 
-  /** Ends the agent in good order. */
-  close(): void {
-    const [life, close] = [this.#life, this.#close];
-    if (life === null || close === null) return;
-    this.#cluster.world.note(this.name, 'is asked to end');
-    this.#close = null;
-    close().then(() => life.incarnation.kill(), life.fail);
-  }
-
-  #ended(): void {
-    this.#life = null;
-    this.#close = null;
-    const { world, random } = this.#cluster;
-    world.schedule(random.pick([30, 30, 500, 5000, 30_000]) * random.fraction(), () => this.start());
-  }
-
-  async #serve(life: Life): Promise<void> {
+  protected override async serve(life: Life): Promise<void> {
     try {
       await this.#join(life);
     } catch (error) {
@@ -93,7 +65,7 @@ export class ServedNode implements NodeProgram {
 
   #end(life: Life, why: string): void {
     if (!life.incarnation.alive) return;
-    this.#cluster.world.note(this.name, why);
+    this.cluster.world.note(this.name, why);
     life.incarnation.kill();
   }
 
@@ -113,7 +85,7 @@ export class ServedNode implements NodeProgram {
       place: `${host.clock.bootId()} ${this.machine.name}`,
       onStream: () => null,
       onDismissed: (dismissal) => void this.#dismissed(life, starting, dismissal).catch(fail),
-      onTrouble: (trouble) => this.#cluster.world.note(name, trouble ?? 'has its server again'),
+      onTrouble: (trouble) => this.cluster.world.note(name, trouble ?? 'has its server again'),
     });
     starting = Agent.start({
       host,
@@ -130,10 +102,10 @@ export class ServedNode implements NodeProgram {
       onFault: fail,
     });
     const started = await starting;
-    this.#close = async () => {
+    this.closeBy(async () => {
       await started.close({ leave: true });
       over.abort();
-    };
+    });
   }
 
   /** A key of its own, made known by a join token that somebody gives it, as long as nobody else has the name. */
@@ -177,7 +149,7 @@ export class ServedNode implements NodeProgram {
   /** Nobody looks after this machine any more: whatever is left of the node runs as a second copy of what runs elsewhere. */
   #retire(): void {
     this.#isRetired = true;
-    const { world, history } = this.#cluster;
+    const { world, history } = this.cluster;
     const own = `/node/${this.name}/attempts/`;
     for (const { role, pid, logsIn, unkillableUntilMs } of this.machine.table.processes()) {
       if (logsIn?.startsWith(own) !== true || unkillableUntilMs > world.nowMs) continue;
@@ -187,8 +159,8 @@ export class ServedNode implements NodeProgram {
 
   /** As the real agent's program does (start-remote-node.ts): what another agent cannot adopt ends with this one. */
   async #dismissed(life: Life, starting: Promise<Agent> | null, { refusal, elsewhere }: Dismissal): Promise<void> {
-    this.#cluster.history.refusals.push(refusal);
-    this.#cluster.world.note(this.name, `is dismissed${elsewhere ? ' for another machine' : ''}: ${refusal.code}`);
+    this.cluster.history.refusals.push(refusal);
+    this.cluster.world.note(this.name, `is dismissed${elsewhere ? ' for another machine' : ''}: ${refusal.code}`);
     if (elsewhere) {
       await (await starting)?.endAll(0);
       if (life.incarnation.alive) this.#retire();

@@ -6,10 +6,10 @@ import { fireTimers } from '../../control/timers.ts';
 import { system } from '../../core/access/principal.ts';
 import { AgentHub } from '../../server/agents/agent-hub.ts';
 import { blobDirectory, type Cluster } from '../cluster.ts';
-import { type Life, startLife } from '../life.ts';
+import { KeptProgram } from '../kept-program.ts';
+import type { Life } from '../life.ts';
 import type { Machine } from '../machine.ts';
 import { openSimLog } from '../sim-log.ts';
-import type { SimProgram } from '../strikes.ts';
 import type { Hearing } from './hearing.ts';
 
 /** A server that answers. */
@@ -20,23 +20,13 @@ export interface Serving {
 }
 
 /** The server's program, and whoever starts it again when it is gone. */
-export class SimServer implements SimProgram {
-  readonly name = 'server';
-  readonly machine: Machine;
-  readonly #cluster: Cluster;
+export class SimServer extends KeptProgram {
   readonly #hearing: Hearing;
-  #life: Life | null = null;
   #serving: Serving | null = null;
-  #close: (() => Promise<void>) | null = null;
 
   constructor(cluster: Cluster, machine: Machine, hearing: Hearing) {
-    this.#cluster = cluster;
-    this.machine = machine;
+    super(cluster, { name: 'server', machine, role: 'server' });
     this.#hearing = hearing;
-  }
-
-  get life(): Life | null {
-    return this.#life;
   }
 
   /** Null while it does not listen. */
@@ -44,36 +34,24 @@ export class SimServer implements SimProgram {
     return this.#serving;
   }
 
-  start(): void {
-    if (this.#life !== null || !this.machine.isUp) return;
-    const main = (life: Life): Promise<void> => this.#serve(life);
-    const { name, machine } = this;
-    this.#life = startLife(this.#cluster, { name, role: 'server', machine, main, onEnd: () => this.#ended() });
+  protected override closing(): void {
+    this.#serving = null;
   }
 
-  /** Ends it in good order. */
-  close(): void {
-    const [life, close] = [this.#life, this.#close];
-    if (life === null || close === null) return;
-    this.#cluster.world.note(this.name, 'is asked to end');
-    this.#close = null;
+  protected override gone(): void {
     this.#serving = null;
-    close().then(() => life.incarnation.kill(), life.fail);
   }
 
-  #ended(): void {
-    this.#life = null;
-    this.#serving = null;
-    this.#close = null;
-    const { world, random, rates } = this.#cluster;
+  protected override pauseMs(): number {
+    const { random, rates } = this.cluster;
     const isCalm = Object.values(rates.strikes).every((rate) => rate === 0) && this.#hearing.isCalm;
     const longestMs = random.pick([30, 500, 5000, 5000, 20_000, 60_000, 500_000]);
-    world.schedule((isCalm ? 5000 : longestMs) * random.fraction(), () => this.start());
+    return (isCalm ? 5000 : longestMs) * random.fraction();
   }
 
-  async #serve(life: Life): Promise<void> {
+  protected override async serve(life: Life): Promise<void> {
     const { host, fail } = life;
-    const log = await openSimLog(this.#cluster, life);
+    const log = await openSimLog(this.cluster, life);
     const plane = await ControlPlane.open(log, host, fail);
     const store = await openDirectoryStore({ directory: blobDirectory, host });
     const embedded: Embedded = { home: '/shared/home', host, plane, store, actor: system, onFault: fail };
@@ -91,12 +69,12 @@ export class SimServer implements SimProgram {
     await leases.start(ended.signal);
     this.#hearing.began(plane.nowMs());
     this.#serving = { life, plane, hub };
-    this.#close = async () => {
+    this.closeBy(async () => {
       ended.abort();
       hub.close();
       await timers;
       await plane.close();
-    };
+    });
     const timers = fireTimers(plane, host, ended.signal).catch(fail);
     await timers;
   }
