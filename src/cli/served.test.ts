@@ -74,6 +74,12 @@ describe('yard login', () => {
     const { stdout } = await place.yard('contexts');
     expect(stdout).toMatch(/lab +yes +admin/);
     expect(stdout).not.toContain('yt_');
+    // What comes before the context in use is not passed over.
+    const elsewhere = makePlace({ RUNYARD_SERVER: 'https://lab.example.org:7443' });
+    const told = await elsewhere.yard('contexts');
+    expect([told.code, told.stdout]).toEqual([0, expect.not.stringContaining('yes')]);
+    expect(told.stderr).toContain('RUNYARD_SERVER comes first: commands are about https://lab.example.org:7443');
+    elsewhere.remove();
     await place.yard('contexts', 'use', 'embedded');
     expect((await place.yard('nodes')).stdout).toMatch(/no nodes/);
     expect((await place.yard('nodes', '--context', 'lab')).stdout).toMatch(/far +READY/);

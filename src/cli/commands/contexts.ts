@@ -7,7 +7,9 @@ import { layoutTable } from '../output/table.ts';
 
 /** Lists the servers that one is signed in to. Never a token. */
 export async function execute(context: Context): Promise<number> {
-  const { current, contexts } = await Promise.resolve(readContexts(context.home));
+  const { contexts, ...kept } = await Promise.resolve(readContexts(context.home));
+  const { RUNYARD_SERVER: named = '' } = context.env;
+  const current = named === '' ? kept.current : undefined;
   const rows = [
     { name: embeddedName, url: null as string | null, user: null as string | null, inUse: current === null },
     ...Object.entries(contexts).map(([name, { url, user }]) => ({ name, url, user, inUse: name === current })),
@@ -19,6 +21,7 @@ export async function execute(context: Context): Promise<number> {
       width,
     ),
   );
+  if (named !== '') context.output.note(`RUNYARD_SERVER comes first: commands are about ${named}`);
   return 0;
 }
 
@@ -29,6 +32,8 @@ export async function use(context: Context, { args }: Invocation): Promise<numbe
   const all = readContexts(home);
   if (name !== embeddedName) requireContext(all, name);
   writeContexts(home, { ...all, current: name === embeddedName ? null : name });
+  const { RUNYARD_SERVER: named = '' } = context.env;
+  if (named !== '') context.output.note(`RUNYARD_SERVER comes first: commands are about ${named} until it is unset`);
   const where = all.contexts[name]?.url ?? context.home;
   context.output.answer({ name, inUse: true }, () => `${name}  in use  ${where}`);
   return 0;

@@ -1,9 +1,6 @@
-import type { RunyardClient } from '../../client/api.ts';
-import { RefusalError } from '../../client/refusal-error.ts';
-import { refuse } from '../../core/refusal.ts';
 import { parseDurationMs } from '../../core/units.ts';
 import { type Context, type Invocation, textOption } from '../context.ts';
-import { findService } from '../request/find-subject.ts';
+import { refuseService } from '../request/find-subject.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Asks for jobs to be stopped; `yard wait` waits until they have ended. */
@@ -12,7 +9,7 @@ export async function execute(context: Context, { args, options }: Invocation): 
   const graceMs = grace === undefined ? undefined : parseDurationMs(grace);
   if (graceMs === null) throw new UsageError(`--grace is ${JSON.stringify(grace)}; expected a duration such as 10s`);
   const client = await context.client();
-  for (const reference of args) await refuseService(client, reference);
+  for (const reference of args) await refuseService(client, reference, { verb: 'stop', ours: 'services stop' });
   const jobs = await Promise.all(args.map((reference) => client.jobs.get(reference)));
   await Promise.all(jobs.map((job) => job.stop(graceMs === undefined ? {} : { graceMs })));
   for (const job of jobs) {
@@ -28,11 +25,4 @@ export async function execute(context: Context, { args, options }: Invocation): 
     }
   }
   return 0;
-}
-
-/** The name of a service would mean its latest replica, which nobody who types it has in mind. */
-async function refuseService(client: RunyardClient, reference: string): Promise<void> {
-  if ((await findService(client, reference)) === null) return;
-  const hint = `yard services stop ${reference}; one replica: yard stop ID (yard services ${reference} lists them)`;
-  throw new RefusalError(refuse('AMBIGUOUS', `${reference} is a service, not a job`, { hint }));
 }

@@ -4,10 +4,12 @@ import type { Context, Invocation } from '../context.ts';
 import { exitCodeOfAll } from '../exit-code.ts';
 import { endLine } from '../follow/ending.ts';
 import { outcomeOf } from '../follow/follow.ts';
+import { refuseService } from '../request/find-subject.ts';
 
 /** Waits until all have ended; the exit code is the first that is not zero, in the order given. */
 export async function execute(context: Context, { args }: Invocation): Promise<number> {
   const client = await context.client();
+  for (const reference of args) await refuseService(client, reference, { verb: 'wait', ours: 'services --watch' });
   const jobs = await Promise.all(args.map((reference) => client.jobs.get(reference)));
   const outcomes = await Promise.all(jobs.map((job) => waitFor(context, job)));
   return exitCodeOfAll(outcomes);

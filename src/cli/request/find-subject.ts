@@ -1,5 +1,6 @@
 import type { JobHandle, RunyardClient, ServiceHandle } from '../../client/api.ts';
 import { RefusalError } from '../../client/refusal-error.ts';
+import { refuse } from '../../core/refusal.ts';
 
 /** What `ID|SERVICE` means: a service by its whole name, else a job. */
 export type Subject =
@@ -19,4 +20,18 @@ export async function findService(client: RunyardClient, name: string): Promise<
     if (error instanceof RefusalError && error.code === 'NOT_FOUND') return null;
     throw error;
   }
+}
+
+/**
+ * Refuses the name of a service where a job is meant: it would stand for the latest replica, which nobody who types it
+ * has in mind. `ours` is the command that does something of the kind with a service.
+ */
+export async function refuseService(
+  client: RunyardClient,
+  reference: string,
+  { verb, ours }: { readonly verb: string; readonly ours: string },
+): Promise<void> {
+  if ((await findService(client, reference)) === null) return;
+  const hint = `yard ${ours} ${reference}; one replica: yard ${verb} ID (yard services ${reference} lists them)`;
+  throw new RefusalError(refuse('AMBIGUOUS', `${reference} is a service, not a job`, { hint }));
 }
