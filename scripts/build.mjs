@@ -20,6 +20,8 @@ const built = await build({
   target: 'node20',
   minifySyntax: true,
   minifyWhitespace: true,
+  // Node shows the line where an error that nobody caught was thrown: not a whole chunk of it.
+  lineLimit: 120,
   sourcemap: false,
   legalComments: 'none',
   // A native module: it stays outside, as do the packages that are only CommonJS and would need a `require`.
