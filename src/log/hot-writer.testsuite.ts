@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { createTemporaryHost } from './node-host.testsuite.ts';
 import { type Noted, noted } from './noted.testsuite.ts';
@@ -11,7 +12,7 @@ export interface WriterReport {
 }
 
 /** A process of its own: says it is ready, waits for a line, then appends without pause for a time (on a busy machine, longer) and reports. */
-async function main([path = '', name = '', forMs = '', untilSeq = '']: readonly string[]): Promise<void> {
+async function main([path = '', name = '', forMs = '', untilSeq = '', tells]: readonly string[]): Promise<void> {
   const { host, remove } = createTemporaryHost();
   const log = await openSqliteLog<Noted>({ path, host, pid: process.pid });
   console.log('ready');
@@ -22,6 +23,8 @@ async function main([path = '', name = '', forMs = '', untilSeq = '']: readonly 
     const { tail, appended } = await log.append({ afterSeq }, () => ({ facts: [noted(name, commits)] }));
     afterSeq = appended?.seq ?? afterSeq + tail.length;
     commits += 1;
+    // Written before the next one begins: what was told of a commit was told after it was acknowledged.
+    if (tells === 'tells') writeSync(1, `acknowledged ${commits}\n`);
     const doneMs = host.clock.bootMs();
     worstWaitMs = Math.max(worstWaitMs, doneMs - nowMs);
     nowMs = doneMs;

@@ -48,16 +48,23 @@ it('lets eight processes append to one file at once: nothing is lost, nobody see
   expect(commits[0]).toBeGreaterThan((commits[7] ?? 0) / 3);
 });
 
-it('goes on when a process that appends is killed at any moment: its commits are whole and its registration ends [I1]', async () => {
+it('goes on when a process that appends is killed at any moment: what it was told is there, its commits are whole and its registration ends [I1] [I2]', async () => {
   const path = `${real.directory}/killed.db`;
   const log = await openSqliteLog<Noted>({ path, host: real.host, pid: process.pid });
   for (const untilSeq of [7, 20]) {
-    const writer = startWriter(path, { name: `until ${untilSeq}`, forMs: 60_000, untilSeq });
+    const name = `until ${untilSeq}`;
+    const writer = startWriter(path, { name, forMs: 60_000, untilSeq, tells: true });
     await writer.said();
     writer.child.stdin.end('go\n');
     await reaches(log, untilSeq);
     writer.child.kill('SIGKILL');
     await once(writer.child, 'close');
+    const acknowledged = [...writer.output().matchAll(/acknowledged (\d+)\n/g)].length;
+    const kept = (await log.readAfter(0)).flatMap(({ facts }) => facts).filter((fact) => fact.by === name);
+    expect(acknowledged).toBeGreaterThan(0);
+    // One more may have been committed whose answer the writer did not live to hear.
+    expect([acknowledged, acknowledged + 1]).toContain(kept.length);
+    expect(kept).toEqual(kept.map((_, count) => noted(name, count)));
   }
   const batches = await log.readAfter(0);
   const { appended } = await log.append({ afterSeq: batches.length }, () => ({ facts: [noted('survivor', 1)] }));
@@ -86,9 +93,15 @@ function reaches(log: FactLog<Noted>, seq: number): Promise<void> {
 
 function startWriter(
   path: string,
-  { name, forMs, untilSeq }: { name: string; forMs: number; untilSeq: number },
-): { child: ChildProcessWithoutNullStreams; said(): Promise<void>; report(): Promise<WriterReport> } {
-  const child = spawn(process.execPath, [program, path, name, String(forMs), String(untilSeq)]);
+  { name, forMs, untilSeq, tells = false }: { name: string; forMs: number; untilSeq: number; tells?: boolean },
+): {
+  child: ChildProcessWithoutNullStreams;
+  output(): string;
+  said(): Promise<void>;
+  report(): Promise<WriterReport>;
+} {
+  const args = [program, path, name, String(forMs), String(untilSeq), ...(tells ? ['tells'] : [])];
+  const child = spawn(process.execPath, args);
   let output = '';
   let errors = '';
   child.stderr.on('data', (bytes: Buffer) => {
@@ -105,6 +118,7 @@ function startWriter(
   const ready = heard('ready');
   return {
     child,
+    output: () => output,
     said: () =>
       Promise.race([ready, ended.then(() => Promise.reject(new Error(`writer ${name} ended early: ${errors}`)))]),
     report: async () => {
