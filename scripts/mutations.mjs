@@ -341,4 +341,30 @@ export const mutations = [
     },
     served: true,
   },
+  {
+    name: 'logs that an earlier agent put aside never brought',
+    file: 'src/client/remote/agent/log-pusher.ts',
+    find: 'this.close(attemptOf(directory, node, key), ended);',
+    replace: '',
+    served: true,
+  },
+  {
+    name: 'a piece of a log that was lost on the way not brought again',
+    file: 'src/client/remote/agent/log-pusher.ts',
+    find: 'if (error instanceof RefusalError && !passing.has(error.code)) tail.done.add(name);',
+    replace: 'if (error instanceof Error) tail.done.add(name);',
+    served: true,
+  },
+  {
+    name: 'what a command printed last not brought',
+    file: 'src/client/remote/agent/log-pusher.ts',
+    find: 'await this.#pushAll(tail);\n    if (this.#closed.signal.aborted) return;\n    this.#tails',
+    replace: 'if (this.#closed.signal.aborted) return;\n    this.#tails',
+    also: {
+      file: 'src/agent/task-runner.ts',
+      find: 'if (this.#node.logs !== null && mayEndTask(event)) await this.#node.logs.flush(this.attempt);',
+      replace: '',
+    },
+    served: true,
+  },
 ];

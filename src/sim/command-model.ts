@@ -82,6 +82,7 @@ function perform(
     });
   }
   for (const child of program.children) startChild(options, process, child);
+  print(options, process, program.lastsMs);
   machine.schedule(program.lastsMs / 2, () => process.alive && writeOutputs(options, program));
   machine.schedule(program.lastsMs + program.stuckMs, () => {
     if (!process.alive) return;
@@ -176,6 +177,22 @@ function startChild(options: CommandOptions, parent: VirtualProcess, child: Chil
     },
   });
   machine.schedule(child.lastsMs, () => machine.table.end(process, null));
+}
+
+/** A line at its start, some while it runs, and one just before its end, to both streams in turn. */
+function print({ machine, launch, truth }: CommandOptions, process: VirtualProcess, lastsMs: number): void {
+  const attempt = attemptOfMark(launch.mark);
+  for (const [number, share] of [0, 0.3, 0.6, 1].entries()) {
+    const file = `${launch.label}.${number % 2 === 0 ? 'out' : 'err'}`;
+    machine.schedule(lastsMs * share, () => {
+      const text = `${attempt} ${launch.label} ${number}\n`;
+      // What finds no room is lost to the program, too.
+      if (!process.alive || machine.disk.freeBytes < 1000) return;
+      machine.disk.append(`${launch.directory}/${file}`, new TextEncoder().encode(text));
+      const place = `${attempt}/${file}`;
+      truth.printed.set(place, (truth.printed.get(place) ?? '') + text);
+    });
+  }
 }
 
 /** A job that finds no room for what it writes goes on without. */

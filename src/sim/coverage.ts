@@ -95,8 +95,9 @@ interface RolloutBefore {
   readonly state: string;
 }
 
+/** Null where a fact moves none: the start of one ends whatever was before it, even one to the same revision. */
 function rolloutBefore(fact: Fact, state: State): RolloutBefore | null {
-  if (!('service' in fact) || typeof fact.service !== 'string') return null;
+  if (fact.kind === 'RolloutStarted' || !('service' in fact) || typeof fact.service !== 'string') return null;
   const rollout = state.services.get(fact.service)?.rollout ?? null;
   return rollout === null ? null : { service: fact.service, to: rollout.to, state: rollout.state };
 }

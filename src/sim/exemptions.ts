@@ -28,7 +28,7 @@ const unseen: Readonly<Record<string, string>> = {
     noStart,
   ),
   ...exempt('transition', ['TimedOut at materialize', 'TimedOut at prepare'], noCommand),
-  ...exempt('transition', ['NodeFault at materialize', 'NodeFault at prepare', 'NodeLost at prepare'], noMoment),
+  ...exempt('transition', ['NodeFault at materialize', 'NodeFault at prepare'], noMoment),
 };
 
 function exempt(what: string, names: readonly string[], why: string): Readonly<Record<string, string>> {

@@ -2,6 +2,7 @@ import type { Answer, Command } from '../core/command.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { StoredBatch } from '../log/batch.ts';
 import type { Hearing } from './served/hearing.ts';
+import type { PushedLogs } from './served/pushed-logs.ts';
 import type { Truth } from './truth.ts';
 
 /** What one run of a seed left, for the checkers to judge. */
@@ -37,6 +38,8 @@ export interface History {
   readonly unsettled: string[];
   /** Of whom servers heard; null where there is no server. */
   hearing: Hearing | null;
+  /** Logs as the server has them, by attempt and file; null where logs stay on the nodes. */
+  logs: PushedLogs | null;
   /** What was due at a server and did not happen. */
   readonly overdue: string[];
   /** Facts in the log while nothing but healthy services was left, and a while later; null when there was no such while. */
@@ -99,6 +102,7 @@ export function createHistory(truth: Truth): History {
     deadEndpoints: [],
     unsettled: [],
     hearing: null,
+    logs: null,
     overdue: [],
     steady: null,
     rest: null,

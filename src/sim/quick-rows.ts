@@ -33,7 +33,7 @@ const servedOnly: ReadonlySet<string> = new Set([
 /** Seen in so few seeds that only the full form of the coverage test asks for them. */
 export const rare: ReadonlySet<string> = new Set([
   ...rows('transition OperatorStop at', ['materialize', 'prepare']),
-  ...rows('transition NodeLost at', ['materialize', 'setup']),
+  ...rows('transition NodeLost at', ['materialize', 'setup', 'prepare']),
   ...rows('transition Evicted at', ['materialize', 'prepare']),
   ...rows('rollout', ['paused to rolled-back', 'failed to rolled-back', 'failed to progressing']),
   ...rows('fact', ['NodeRemoved', 'ServiceSettled', 'ServiceCompleted', 'RetryRequested']),

@@ -62,10 +62,12 @@ export interface Truth {
   readonly troubled: Set<string>;
   /** When agents launched a shim for an attempt, and with which port, in order. */
   readonly launches: Launched[];
+  /** What the commands of an attempt have printed, by its name and `run.out` or the like. */
+  readonly printed: Map<string, string>;
 }
 
 export function createTruth(logSeq: () => number): Truth {
-  return { logSeq, processes: [], signals: [], launches: [], troubled: new Set() };
+  return { logSeq, processes: [], signals: [], launches: [], troubled: new Set(), printed: new Map() };
 }
 
 /** When an agent first launched something of the attempt; null when none did. */

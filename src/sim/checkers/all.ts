@@ -1,6 +1,7 @@
 import type { Checker } from './checker.ts';
 import { accessCheckers } from './of-access.ts';
 import { leaseCheckers } from './of-leases.ts';
+import { pushedLogCheckers } from './of-pushed-logs.ts';
 import { restartCheckers } from './of-restarts.ts';
 import { secretCheckers } from './of-secrets.ts';
 import { serviceCheckers } from './of-services.ts';
@@ -18,6 +19,7 @@ export const checkers: readonly Checker[] = [
   ...serviceCheckers,
   ...leaseCheckers,
   ...accessCheckers,
+  ...pushedLogCheckers,
   ...secretCheckers,
   ...restCheckers,
 ];

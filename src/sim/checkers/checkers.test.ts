@@ -8,6 +8,7 @@ import { defaultRestart, type RestartPolicy } from '../../core/supervision/polic
 import { genesisHash, type StoredBatch, sealBatch } from '../../log/batch.ts';
 import { createHistory, type History } from '../history.ts';
 import { Hearing } from '../served/hearing.ts';
+import { PushedLogs } from '../served/pushed-logs.ts';
 import { createTruth, type TrueProcess, type TrueSignal } from '../truth.ts';
 import { virtualHash } from '../virtual-hash.ts';
 import { writeBox } from '../virtual-sealing.ts';
@@ -246,6 +247,18 @@ function runWith(facts: readonly Fact[], secrets: Readonly<Record<string, string
   });
 }
 
+/** A command printed two lines, and the server has this of them. */
+function printedAs(text: string, struck = ''): History {
+  return history(wholeLife, (made) => {
+    made.truth.printed.set(`${attempt}/run.out`, 'one\ntwo\n');
+    made.truth.troubled.add(struck);
+    made.rest = { startSeq: 9, endSeq: 9 };
+    made.logs = new PushedLogs();
+    const bytes = new TextEncoder().encode(text);
+    made.logs.take({ task: attempt, file: 'run.out', offset: 0, droppedFrom: null, bytes });
+  });
+}
+
 /** For each promise, a history that breaks it. */
 const breaches: Readonly<Record<string, History>> = {
   I1: history(wholeLife, (made) => {
@@ -313,6 +326,7 @@ const breaches: Readonly<Record<string, History>> = {
     made.rest = { startSeq: 8, endSeq: 9 };
   }),
   G14: runWith([setTo('v1'), placed('a-1')], { s: 'v2' }),
+  C10: printedAs('one\n'),
   X29: history([{ ...submitted('a-1'), owner: 'user1' } as Fact]),
   X12: leased([suspected('a'), suspected('b'), suspected('c'), lost('a')], [0, 0, 0, 120_000]),
   bug: history(wholeLife, (made) => made.bugs.push('Error: no fault explains this')),
@@ -511,6 +525,16 @@ describe('the checkers', () => {
       one.rest = { startSeq: 3, endSeq: 3 };
     });
     expect(broken(made)).toContain('G14');
+  });
+
+  it.each([
+    ['less than was printed', 'one\n', true],
+    ['something that was not', 'other\n', true],
+    ['something that was not, of a node that lost its power', 'other\n', true, 'n'],
+    ['less, of a node that lost its power', 'one\n', false, 'n'],
+    ['all of it', 'one\ntwo\n', false],
+  ])('find whether a server has %s [C10]', (_what, text, isWrong, struck = '') => {
+    expect(broken(printedAs(text, struck)).includes('C10')).toBe(isWrong);
   });
 
   it('have each a history that breaks it', () => {

@@ -99,6 +99,8 @@ export const truthCheckers: readonly Checker[] = [
       return {
         beforeFact: (fact, state) => {
           if (fact.kind !== 'NodeFault' || fact.message.startsWith('unkillable')) return;
+          // Somebody took it away between the placing and the start.
+          if (/^secret ".*" is not on this node any more$/.test(fact.message)) return;
           const attempt = taskKeyText(fact);
           const node = findTask(state.jobs.get(fact.job), fact)?.task.node ?? '';
           if (truth.troubled.has(attempt) || truth.troubled.has(node)) return;

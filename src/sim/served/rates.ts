@@ -19,6 +19,8 @@ const mostStrikes = {
   massCut: 1,
   /** Something between an agent and the server forgets their connection, and tells neither. */
   blackhole: 1,
+  /** The server has no room for logs. */
+  logsFull: 0.5,
   /** A machine is suspended. */
   sleep: 1,
   /** Another machine starts with a copy of a node's disk. */
@@ -68,7 +70,7 @@ export function stageRates(random: Random, { chances }: ServedRates): ServedRate
 
 export const noServedRates: ServedRates = {
   strikes: {
-    ...{ serverKill: 0, serverClose: 0, cut: 0, swizzle: 0, massCut: 0, blackhole: 0, sleep: 0, clone: 0 },
+    ...{ serverKill: 0, serverClose: 0, cut: 0, swizzle: 0, massCut: 0, blackhole: 0, logsFull: 0, sleep: 0, clone: 0 },
     ...{ lateReturn: 0, lostAtWork: 0 },
   },
   chances: { breakBefore: 0, breakAfter: 0, lag: 0, stall: 0 },

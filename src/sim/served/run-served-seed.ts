@@ -16,6 +16,7 @@ import { everySecond, World } from '../world.ts';
 import { Hearing } from './hearing.ts';
 import { LeaseWatch } from './lease-watch.ts';
 import { requestMs, ServedNetwork } from './network.ts';
+import { PushedLogs } from './pushed-logs.ts';
 import { drawServedRates, type ServedRates, stageRates } from './rates.ts';
 import { ServedClient } from './served-client.ts';
 import { ServedNode } from './served-node.ts';
@@ -106,6 +107,7 @@ function createServedCluster({
   const commitMs = isStaged ? slowCommitMs : random.pick([2, 2, 50, slowCommitMs]);
   const history = createHistory(truth);
   history.hearing = new Hearing();
+  history.logs = new PushedLogs();
   return {
     world,
     random,
@@ -180,6 +182,7 @@ function isConnected({ server, nodes }: ServedTargets): boolean {
 /** From here on nothing goes wrong: the network is whole, and whoever slept is awake. */
 function healAll(targets: Targets, { network, hearing }: ServedTargets): void {
   hearing.isCalm = true;
+  if (targets.cluster.history.logs !== null) targets.cluster.history.logs.isFull = false;
   network.ways.heal();
   heal(targets);
   for (const { incarnation } of targets.cluster.lives) incarnation.spare();

@@ -2,6 +2,7 @@ import { Agent } from '../../agent/agent.ts';
 import type { BlobStore } from '../../blobs/blob-store.ts';
 import { openDirectoryStore } from '../../blobs/directory-store.ts';
 import { RefusalError } from '../../client/refusal-error.ts';
+import { type LogPiece, LogPusher } from '../../client/remote/agent/log-pusher.ts';
 import { type Dismissal, NetworkChannel } from '../../client/remote/agent/network-channel.ts';
 import { createPatientStore } from '../../client/remote/agent/patient-store.ts';
 import type { ControlPlane } from '../../control/control-plane.ts';
@@ -17,6 +18,7 @@ import type { Machine } from '../machine.ts';
 import type { NodeProgram } from '../strikes.ts';
 import { publicKeyOf, virtualSealing } from '../virtual-sealing.ts';
 import type { ServedNetwork } from './network.ts';
+import type { PushedLogs } from './pushed-logs.ts';
 
 /** A machine with a node of a server, and whoever keeps its agent running. */
 export class ServedNode extends KeptProgram implements NodeProgram {
@@ -87,9 +89,16 @@ export class ServedNode extends KeptProgram implements NodeProgram {
       onDismissed: (dismissal) => void this.#dismissed(life, starting, dismissal).catch(fail),
       onTrouble: (trouble) => this.cluster.world.note(name, trouble ?? 'has its server again'),
     });
+    const logs = new LogPusher({
+      host,
+      directory,
+      node: name,
+      push: (piece) => this.#network.request(life, async () => this.#take(piece)),
+    });
     starting = Agent.start({
       host,
       channel,
+      logs,
       sealing: virtualSealing(publicKeyOf(keyHash)),
       store: createPatientStore(await this.#store(life), host.timers, over.signal),
       directory,
@@ -102,10 +111,18 @@ export class ServedNode extends KeptProgram implements NodeProgram {
       onFault: fail,
     });
     const started = await starting;
+    logs.catchUp().catch(fail);
     this.closeBy(async () => {
       await started.close({ leave: true });
+      logs.end();
       over.abort();
     });
+  }
+
+  #take(piece: LogPiece): ReturnType<PushedLogs['take']> {
+    const { logs } = this.cluster.history;
+    if (logs === null) throw new Error('a served cluster has logs');
+    return logs.take(piece);
   }
 
   /** A key of its own, made known by a join token that somebody gives it, as long as nobody else has the name. */

@@ -67,6 +67,15 @@ const strikes: Readonly<Record<ServedStrikeKind, (targets: ServedTargets) => voi
     world.note('network', `swallows what ${end.life.name} and the server say`);
     end.swallow();
   },
+  logsFull: ({ cluster: { world, random, history } }) => {
+    if (history.logs === null || history.logs.isFull) return;
+    const { logs } = history;
+    world.note('server', 'has no room for logs');
+    logs.isFull = true;
+    world.schedule(random.between(5000, 200_000), () => {
+      logs.isFull = false;
+    });
+  },
   sleep: ({ cluster, hearing, server }) => {
     const { random, world } = cluster;
     const machine = random.pick(cluster.machines);

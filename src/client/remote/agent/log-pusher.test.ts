@@ -114,6 +114,27 @@ describe('logs on their way to the server', () => {
     }
   });
 
+  it('wait by the dozen for a server that takes nothing, without a warning, and end at once', async () => {
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error): void => void warnings.push(name);
+    process.on('warning', onWarning);
+    answer = () => {
+      throw new RefusalError(refuse('STORE_FULL', 'full'));
+    };
+    for (let index = 0; index < 12; index += 1) {
+      const one = attemptOf(directory, 'n1', { job: 'a-222222', index, rank: 0, attempt: 1 });
+      mkdirSync(one.directory, { recursive: true });
+      writeFileSync(`${one.directory}/run.out`, 'x');
+      logs.open(one, true);
+      logs.close(one, one.directory);
+    }
+    await vi.waitFor(() => expect(new Set(pieces.map(({ task }) => task)).size).toBe(12));
+    logs.end();
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
+  });
+
   it('hold up the end of a task for half a minute at most', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {

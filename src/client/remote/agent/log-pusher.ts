@@ -98,7 +98,10 @@ export class LogPusher implements LogSink {
   /** Stops, whatever is left: the next agent brings it. */
   end(): void {
     this.#closed.abort();
-    for (const tail of this.#tails.values()) tail.unwatch();
+    for (const tail of this.#tails.values()) {
+      tail.unwatch();
+      tail.stopped.abort();
+    }
     this.#tails.clear();
   }
 
@@ -110,6 +113,7 @@ export class LogPusher implements LogSink {
       directory,
       sizes,
       done: new Set(),
+      stopped: new AbortController(),
       unwatch: () => {},
       pushing: null,
       rings: 0,
@@ -160,7 +164,7 @@ export class LogPusher implements LogSink {
         if (this.#closed.signal.aborted) return;
         // What the server will never have is not offered again; anything else passes.
         if (error instanceof RefusalError && !passing.has(error.code)) tail.done.add(name);
-        else await sleep(this.#options.host.timers, againMs, this.#closed.signal);
+        else await sleep(this.#options.host.timers, againMs, tail.stopped.signal);
       }
     }
   }
@@ -205,6 +209,8 @@ interface Tail {
   readonly sizes: Map<string, number>;
   /** Files that the server takes no more of. */
   readonly done: Set<string>;
+  /** One for each, as many may wait at once for a server that takes nothing. */
+  readonly stopped: AbortController;
   unwatch: () => void;
   pushing: Promise<void> | null;
   /** How often it was asked for. */
