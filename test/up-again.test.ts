@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Lab, openLab, startTicksOf, until } from './lab.ts';
@@ -34,6 +34,23 @@ describe('yard up', () => {
     const again = await lab.yard(['up', '--name', 'one', '--cpus', '2']);
     expect([again.code, again.stdout]).toEqual([0, expect.stringMatching(/1 core .*runs already/)]);
     expect(again.stderr).toContain('keeps them: yard down --keep --name one, then yard up again');
+    expect(await lab.yard(['down', '--name', 'one'])).toMatchObject({ code: 0 });
+  });
+
+  it('says that no GPU is offered where nvidia-smi is there and does not answer as it should', async () => {
+    const bin = join(lab.folder, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'nvidia-smi'), '#!/bin/sh\necho "driver is not loaded" >&2; exit 9\n', { mode: 0o755 });
+    const env = { PATH: `${bin}:${process.env.PATH}` };
+    const up = await lab.yard(['up', '--name', 'one'], { env });
+    expect([up.code, up.stdout]).toEqual([0, expect.stringContaining('0 GPUs')]);
+    expect(up.stderr).toContain('no GPU is offered: nvidia-smi exited with code 9: driver is not loaded\n');
+    expect(await lab.yard(['down', '--name', 'one'])).toMatchObject({ code: 0 });
+    const wanting = lab.start(['up', '--name', 'one', '--gpus', '1'], { env });
+    await wanting.printed(/--gpus is 1, and this machine has 0/);
+    wanting.child.kill('SIGINT');
+    await wanting.finished;
+    expect(readFileSync(join(lab.home, 'nodes/one/agent.log'), 'utf8')).toContain('code 9: driver is not loaded');
     expect(await lab.yard(['down', '--name', 'one'])).toMatchObject({ code: 0 });
   });
 });

@@ -241,6 +241,8 @@ export interface NodeOptions {
 
 export interface RunningNode {
   readonly name: string;
+  /** Why it offers no GPU though there may be some: what was wrong with `nvidia-smi`. Null when all is well. */
+  readonly gpuProblem: string | null;
   /** Tasks on it, alive. */
   liveTasks(): readonly TaskKey[];
   /**

@@ -23,7 +23,7 @@ export async function startNode(embedded: Embedded, options: NodeOptions): Promi
 async function serve(embedded: Embedded, seat: NodeSeat, options: NodeOptions): Promise<RunningNode> {
   const { host, store, plane } = embedded;
   const { name, directory, instance } = seat;
-  const { capacity } = await readCapacity(host, options);
+  const { capacity, problem } = await readCapacity(host, options);
   let fail = (_error: Error): void => {};
   const failed = new Promise<Error>((resolve) => {
     fail = resolve;
@@ -47,6 +47,7 @@ async function serve(embedded: Embedded, seat: NodeSeat, options: NodeOptions): 
   fireTimers(plane, host, timers.signal).catch(embedded.onFault);
   return {
     name,
+    gpuProblem: problem,
     failed,
     liveTasks: () => agent.liveTasks(),
     endTasks: (job, { graceMs }) => agent.endTasks(job, graceMs),

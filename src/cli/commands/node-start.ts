@@ -34,6 +34,8 @@ async function serve(
     throw new ServedHere(refuse('NODE_TAKEN', `another process already serves node ${place.name}`, { hint }));
   }
   try {
+    // Before the record: with that the node is ready, and whoever waits for it reads what was said until then.
+    if (node.gpuProblem !== null) context.output.note(`${gpuTrouble}${node.gpuProblem}`);
     await writeRecord(context.home, node.name);
     const view = await viewPlaced(context, place);
     const where = place.server === null ? '' : `  of ${place.server.url}`;
@@ -48,6 +50,9 @@ async function serve(
   }
   return 0;
 }
+
+/** How the agent begins to say that it found no GPU where there may be some; `yard up` says it as well. */
+export const gpuTrouble = 'no GPU is offered: ';
 
 /** Refusals that coming again does not change: whoever keeps the agent running must not start it again. */
 const isForGood: ReadonlySet<RefusalCode> = new Set<RefusalCode>([

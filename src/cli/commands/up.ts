@@ -9,7 +9,7 @@ import { readNodeOptions, writeNodeOptions } from '../daemon/node-options.ts';
 import { type NodePlace, nodePlaceOf, viewPlaced } from '../daemon/node-place.ts';
 import { type Daemon, spawnDaemon } from '../daemon/spawn-daemon.ts';
 import { failed } from '../exit-code.ts';
-import { describeNode } from './node-start.ts';
+import { describeNode, gpuTrouble } from './node-start.ts';
 
 const lookAgainMs = 25;
 /** How often is looked at what the agent says while it is not ready. */
@@ -77,6 +77,11 @@ async function startDaemon(context: Context, place: NodePlace, options: Options)
     return failed;
   }
   daemon.release();
+  const trouble = daemon
+    .said()
+    .split('\n')
+    .findLast((line) => line.startsWith(gpuTrouble));
+  if (trouble !== undefined) context.output.note(trouble);
   // Of two that start at once, one serves the node, and that is what both wanted.
   const pid = await pidOf(context, name);
   const view = await viewPlaced(context, place);

@@ -104,6 +104,7 @@ async function serve(joining: Joining, address: ServerAddress): Promise<RunningN
   const { store, logs, sealing, environment, failure } = parts;
   let agent: Agent | null = null;
   let starting: Promise<Agent> | null = null;
+  let gpuProblem: string | null = null;
   const channel = new NetworkChannel({
     host,
     connect: (listener) => connectAgent(address, listener),
@@ -121,7 +122,8 @@ async function serve(joining: Joining, address: ServerAddress): Promise<RunningN
     channel.close();
   };
   try {
-    const { capacity } = await readCapacity(host, options.node);
+    const { capacity, problem } = await readCapacity(host, options.node);
+    gpuProblem = problem;
     await writeOffer(host.files, directory, capacity);
     const advertise = options.node.advertise ?? (await addressTowards(address.url));
     const own = { node: name, instance, capacity, advertise, version, directory, environment };
@@ -136,6 +138,7 @@ async function serve(joining: Joining, address: ServerAddress): Promise<RunningN
   const running = agent;
   return {
     name,
+    gpuProblem,
     failed: failure.failed,
     liveTasks: () => running.liveTasks(),
     endTasks: (job, { graceMs }) => running.endTasks(job, graceMs),
