@@ -55,7 +55,10 @@ describe('a distributed job', () => {
     const own = await lab.open();
     const second = await own.nodes.start({ name: 'n-late', cpus: 2 });
     if (second !== null) nodes.push(second);
-    expect(await job.wait()).toMatchObject({ state: 'COMPLETED' });
+    expect(await job.wait()).toMatchObject({
+      state: 'COMPLETED',
+      outcome: { exitCode: 0, message: 'every rank exited with code 0' },
+    });
   });
 
   it('ends as a whole when one rank fails: its peers are stopped, and the verdict names the rank [C19] [U3]', async () => {

@@ -22,7 +22,9 @@ export function verdictOf(element: LiveElement, fact: TaskFact): Outcome | null 
       const last = element.tasks.every(
         (peer) => peer.rank === fact.rank || peer.step === 'collect' || peer.step === 'ended',
       );
-      return failed || last ? { ...outcome, message: rank + outcome.message } : null;
+      // What ended well did so in every rank; which of them was the last says nothing.
+      const whose = failed ? rank : element.tasks.length > 1 ? 'every rank ' : '';
+      return failed || last ? { ...outcome, message: whose + outcome.message } : null;
     }
     case 'TimedOut':
       return {
