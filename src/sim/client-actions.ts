@@ -3,7 +3,7 @@ import { pushTree } from '../blobs/push.ts';
 import type { ControlPlane } from '../control/control-plane.ts';
 import type { ExecuteOptions } from '../control/decide-batch.ts';
 import { saveState } from '../control/snapshots.ts';
-import type { Answer, Command, SubmitJob } from '../core/command.ts';
+import type { Answer, Command } from '../core/command.ts';
 import { decide } from '../core/decide.ts';
 import type { WorkspaceRef } from '../core/job/spec.ts';
 import { withoutLeases } from '../core/node/lease-times.ts';
@@ -12,6 +12,7 @@ import { isRefusal, type Refusal } from '../core/refusal.ts';
 import { blobDirectory, type Cluster } from './cluster.ts';
 import type { Life } from './life.ts';
 import { hashState } from './state-hash.ts';
+import { submissionOf } from './submission.ts';
 import type { Intent } from './workload.ts';
 
 /** What a client's actions work with. */
@@ -29,19 +30,8 @@ export async function submit(context: ClientContext, intent: Intent): Promise<vo
   const { cluster, life, plane } = context;
   const { key, spec, settings } = intent;
   const workspace = spec.workspace === null ? null : await push(context, key);
-  const command: SubmitJob = {
-    kind: 'SubmitJob',
-    spec,
-    source: null,
-    profile: null,
-    layers: [{ origin: 'sim', values: settings }],
-    workspace,
-    project: 'default',
-    owner: 'someone',
-    retryOf: null,
-    indices: null,
-    ids: [0, 1].map(() => `${key}-${cluster.random.below(1000)}`),
-  };
+  const ids = [0, 1].map(() => `${key}-${cluster.random.below(1000)}`);
+  const command = submissionOf({ spec, settings, ids, workspace });
   decideTwice(context, command);
   const blobs = workspace === null ? {} : { blobs: [workspace.manifest] };
   const answer = await plane.execute(command, { idempotencyKey: key, ...blobs });

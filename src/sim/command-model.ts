@@ -186,8 +186,9 @@ function print({ machine, launch, truth }: CommandOptions, process: VirtualProce
     const file = `${launch.label}.${number % 2 === 0 ? 'out' : 'err'}`;
     machine.schedule(lastsMs * share, () => {
       const text = `${attempt} ${launch.label} ${number}\n`;
-      // What finds no room is lost to the program, too.
-      if (!process.alive || machine.disk.freeBytes < 1000) return;
+      // What finds no room, or no place any more, is lost to the program, too.
+      const isLost = machine.disk.freeBytes < 1000 || machine.disk.find(launch.directory) === null;
+      if (!process.alive || isLost) return;
       machine.disk.append(`${launch.directory}/${file}`, new TextEncoder().encode(text));
       const place = `${attempt}/${file}`;
       truth.printed.set(place, (truth.printed.get(place) ?? '') + text);

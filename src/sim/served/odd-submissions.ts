@@ -2,6 +2,7 @@ import type { SubmitJob } from '../../core/command.ts';
 import type { JobSpec } from '../../core/job/spec.ts';
 import type { PartialSettings } from '../../core/profile/settings.ts';
 import type { RefusalCode } from '../../core/refusal.ts';
+import { submissionOf } from '../submission.ts';
 
 /** What is wrong with a submission, by the code that it must be refused with. */
 export const oddSubmissions: readonly {
@@ -22,17 +23,6 @@ export const oddSubmissions: readonly {
 ];
 
 export function oddSubmission(id: string, spec: Partial<JobSpec> = {}, settings: PartialSettings = {}): SubmitJob {
-  return {
-    kind: 'SubmitJob',
-    spec: { name: 'odd', run: 'true', setup: null, workspace: null, outputs: [], env: {}, args: [], ...spec },
-    source: null,
-    profile: null,
-    layers: [{ origin: 'sim', values: settings }],
-    workspace: null,
-    project: 'default',
-    owner: 'someone',
-    retryOf: null,
-    indices: null,
-    ids: [id],
-  };
+  const usual = { name: 'odd', run: 'true', setup: null, workspace: null, outputs: [], env: {}, args: [] };
+  return submissionOf({ spec: { ...usual, ...spec }, settings, ids: [id] });
 }

@@ -5,6 +5,7 @@ import { roles } from '../../core/access/principal.ts';
 import type { Command, SubmitJob } from '../../core/command.ts';
 import { ask, type ClientContext } from '../client-actions.ts';
 import type { Random } from '../random.ts';
+import { submissionOf } from '../submission.ts';
 import { drawIntent } from '../workload.ts';
 
 /** Those who do what their tokens and roles let them do, and try the rest. Everybody else may do everything. */
@@ -98,17 +99,6 @@ function work({ cluster, plane }: ClientContext, user: string): Command | null {
 function submission(random: Random, owner: string): SubmitJob {
   const name = `t${random.below(1_000_000)}`;
   const { spec, settings } = drawIntent(random, name);
-  return {
-    kind: 'SubmitJob',
-    spec: { ...spec, workspace: null },
-    source: null,
-    profile: null,
-    layers: [{ origin: 'sim', values: settings }],
-    workspace: null,
-    project: random.pick(projects),
-    owner,
-    retryOf: null,
-    indices: null,
-    ids: [name],
-  };
+  const project = random.pick(projects);
+  return submissionOf({ spec: { ...spec, workspace: null }, settings, project, owner, ids: [name] });
 }

@@ -4,6 +4,7 @@ import { canOpen } from '../../core/secrets/openers.ts';
 import { secretKey, secretNames } from '../../core/secrets/secret.ts';
 import { ask, type ClientContext } from '../client-actions.ts';
 import type { Random } from '../random.ts';
+import { submissionOf } from '../submission.ts';
 import { writeBox } from '../virtual-sealing.ts';
 import { drawIntent } from '../workload.ts';
 import { projects } from './projects.ts';
@@ -85,21 +86,8 @@ function submitWith({ cluster: { random }, plane }: ClientContext): readonly Com
       : { project: drawProject(random), name: random.pick(names) };
   const name = `s${random.below(1_000_000)}`;
   const { spec, settings } = drawIntent(random, name);
-  const value = random.happens(0.3) ? { secret, file: true } : { secret };
-  const command: Command = {
-    kind: 'SubmitJob',
-    spec: { ...spec, workspace: null, env: { [secretVariable(secret)]: value } },
-    source: null,
-    profile: null,
-    layers: [{ origin: 'sim', values: settings }],
-    workspace: null,
-    project,
-    owner: 'someone',
-    retryOf: null,
-    indices: null,
-    ids: [name],
-  };
-  return [command];
+  const env = { [secretVariable(secret)]: random.happens(0.3) ? { secret, file: true } : { secret } };
+  return [submissionOf({ spec: { ...spec, workspace: null, env }, settings, project, ids: [name] })];
 }
 
 /** The variable that gets a secret. */
