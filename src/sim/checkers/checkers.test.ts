@@ -380,6 +380,13 @@ describe('the checkers', () => {
     expect(broken(saidUnready(openSeq))).not.toContain('X6');
   });
 
+  it('find nothing in what is told late of a run before the one that lives [X6]', () => {
+    const made = saidUnready(readySeq - 1);
+    const earlier = made.truth.processes.findLast((one) => one.attempt === 's-1.0.0.1');
+    if (earlier !== undefined) made.truth.processes.unshift({ ...earlier, endMs: 10, endSeq: 1 });
+    expect(broken(made)).not.toContain('X6');
+  });
+
   it('find nothing where the last of its failures was asked for just before it listened [X6]', () => {
     expect(broken(saidUnready(readySeq - 1, null))).not.toContain('X6');
   });

@@ -90,24 +90,40 @@ export const restartCheckers: readonly Checker[] = [
     says: 'a run that answers well is not reported as anything else, whatever becomes of the agent',
     open: ({ truth }, report) => {
       const readySeqs = new Map<string, number>();
+      const restarts = new Map<string, number>();
       return {
         beforeFact: (fact, _state, { seq }) => {
-          if (fact.kind === 'Restarted') readySeqs.delete(taskKeyText(fact));
+          if (fact.kind === 'Restarted') {
+            readySeqs.delete(taskKeyText(fact));
+            restarts.set(taskKeyText(fact), fact.restarts);
+          }
           if (fact.kind !== 'ReadinessChanged') return;
           const attempt = taskKeyText(fact);
           const readySeq = readySeqs.get(attempt);
           if (!fact.ready) readySeqs.delete(attempt);
           else if (readySeq === undefined) readySeqs.set(attempt, seq);
           if (fact.ready || readySeq === undefined) return;
-          // It has been ready since its last restart: so the run that lives is the one that it is said of.
-          const run = truth.processes.findLast((one) => one.attempt === attempt && isRun(one) && livesAt(one, seq));
-          if (run?.serves == null || !hadOpened(run, readySeq) || !isHeard(run, seq) || !isWell(run)) return;
+          // What is told late, after an outage of the server, may be about a run before the one that lives.
+          const run = truth.processes.filter((one) => isCountedRun(one, attempt))[restarts.get(attempt) ?? 0];
+          if (
+            run?.serves == null ||
+            !livesAt(run, seq) ||
+            !hadOpened(run, readySeq) ||
+            !isHeard(run, seq) ||
+            !isWell(run)
+          )
+            return;
           report(`${attempt} was said to be ${fact.reason} in fact ${seq}`);
         },
       };
     },
   },
 ];
+
+/** One that a restart after it is counted for. */
+function isCountedRun(one: TrueProcess, attempt: string): boolean {
+  return one.attempt === attempt && isRun(one) && one.exit?.code !== portTakenCode;
+}
 
 /** It was still there when the fact was told, and so when the agent asked. */
 function livesAt({ startSeq, endMs, endSeq }: TrueProcess, seq: number): boolean {
