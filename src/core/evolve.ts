@@ -12,6 +12,7 @@ import { evolveService } from './service/evolve.ts';
 import { evolveReplica, type ReplicaChange } from './service/evolve-replica.ts';
 import { isServiceFact } from './service/facts.ts';
 import type { State } from './state.ts';
+import { charge } from './usage/charge.ts';
 
 /** Folds one fact into the state, in place. The only way state ever changes; total, and never refuses. */
 export function evolve(state: State, fact: Fact, time: FactTime): void {
@@ -87,9 +88,9 @@ function submit(state: State, fact: Extract<JobFact, { kind: 'JobSubmitted' }>, 
 function evolveExisting(state: State, fact: Exclude<JobFact, { kind: 'JobSubmitted' }>, time: FactTime): void {
   const job = state.jobs.get(fact.job);
   if (job === undefined) return;
-  if (fact.kind === 'AttemptPlaced') allocate(state, fact);
-  if ((fact.kind === 'NodeFault' || fact.kind === 'NodeLost') && fact.held) hold(state, job, fact);
-  if (fact.kind === 'AttemptEnded') free(state, job, fact);
+  if (fact.kind === 'AttemptPlaced') allocate(state, fact, time.nowMs);
+  if ((fact.kind === 'NodeFault' || fact.kind === 'NodeLost') && fact.held) hold(state, job, fact, time.nowMs);
+  if (fact.kind === 'AttemptEnded') free(state, job, fact, time.nowMs);
   evolveJob(job, fact, time, state.derived);
   noteLosses(state, fact);
   if (opensPlacement.has(fact.kind)) state.derived.placementDue = true;
@@ -111,11 +112,11 @@ function replicaChange(fact: JobFact): ReplicaChange {
   return fact.kind === 'NodeLost' && fact.held ? 'lost' : 'changed';
 }
 
-function allocate(state: State, fact: Extract<JobFact, { kind: 'AttemptPlaced' }>): void {
+function allocate(state: State, fact: Extract<JobFact, { kind: 'AttemptPlaced' }>, nowMs: number): void {
   fact.tasks.forEach((task, rank) => {
     const key = taskKeyText({ job: fact.job, index: fact.index, rank, attempt: fact.attempt });
     const { cpus, memoryMiB, devices } = task;
-    state.nodes.get(task.node)?.allocations.set(key, { cpus, memoryMiB, devices, held: false });
+    state.nodes.get(task.node)?.allocations.set(key, { cpus, memoryMiB, devices, held: false, sinceMs: nowMs });
     state.derived.free.delete(task.node);
   });
 }
@@ -129,22 +130,27 @@ function touchReplicas(state: State, node: string, nowMs: number): void {
 }
 
 /** A fault that leaves processes behind: what they were given stays taken, whatever becomes of the job. */
-function hold(state: State, job: Job, fact: Extract<JobFact, { kind: 'NodeFault' | 'NodeLost' }>): void {
+function hold(state: State, job: Job, fact: Extract<JobFact, { kind: 'NodeFault' | 'NodeLost' }>, nowMs: number): void {
   const task = findTask(job, fact)?.task;
   const node = task === undefined ? undefined : state.nodes.get(task.node);
   const allocation = node?.allocations.get(taskKeyText(fact));
   if (node === undefined || allocation === undefined) return;
+  charge(state, taskKeyText(fact), allocation, nowMs);
   node.allocations.set(taskKeyText(fact), { ...allocation, held: true });
   state.derived.held.add(taskKeyText(fact));
 }
 
-function free(state: State, job: Job, fact: Extract<JobFact, { kind: 'AttemptEnded' }>): void {
+function free(state: State, job: Job, fact: Extract<JobFact, { kind: 'AttemptEnded' }>, nowMs: number): void {
   const element = job.elements.get(fact.index);
   if (element?.kind !== 'live' || element.attempt !== fact.attempt) return;
   for (const task of element.tasks) {
     const key = taskKeyText({ job: job.id, index: fact.index, rank: task.rank, attempt: fact.attempt });
     const allocations = state.nodes.get(task.node)?.allocations;
-    if (allocations?.get(key)?.held === false) allocations.delete(key);
+    const allocation = allocations?.get(key);
+    if (allocation?.held === false) {
+      charge(state, key, allocation, nowMs);
+      allocations?.delete(key);
+    }
     state.derived.free.delete(task.node);
   }
 }

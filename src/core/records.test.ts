@@ -45,6 +45,7 @@ function richState(): { at: Scenario; ids: readonly string[] } {
     { kind: 'JobStarted', port: 4000 },
   );
   at.report(at.key(full), { kind: 'EndpointOpened', endpoint: '10.0.0.1:4000' }, exited(3));
+  at.nowMs += 90_000_000;
   const array = at.submit({ ...profile, array: { size: 6, maxRunning: 3 } }, {}, { indices: [5, 3, 1, 0] });
   at.report(at.key(array, 3), exited(75));
   at.report(at.key(array, 5), exited(0));

@@ -5,9 +5,11 @@ import type { Profile } from './profile/profile.ts';
 import { type Secret, secretKey } from './secrets/secret.ts';
 import type { Service } from './service/service.ts';
 import { emptyState, type State } from './state.ts';
+import type { UtcDay } from './usage/days.ts';
+import type { UsageOfDay } from './usage/usage.ts';
 
 /** Version of the shape below; a snapshot of another version is not used, the facts are. */
-export const stateVersion = 4;
+export const stateVersion = 5;
 
 /**
  * The state as lines of JSON, in a fixed order, and back. Every field of it survives, maps and sets in their order of
@@ -25,6 +27,10 @@ export function toRecords(state: State): readonly string[] {
     ...lines('project', state.access.projects.values()),
     ...lines('token', state.access.tokens.values()),
     ...lines('node-key', state.access.nodeKeys.values()),
+    ...lines(
+      'usage',
+      [...state.usage].map(([day, projects]) => ({ day, projects })),
+    ),
   ];
 }
 
@@ -60,6 +66,11 @@ export function fromRecords(records: readonly string[]): State {
       case 'node-key':
         state.access.nodeKeys.set((restored as NodeKey).node, restored as NodeKey);
         break;
+      case 'usage': {
+        const { day, projects } = restored as { day: UtcDay; projects: UsageOfDay };
+        state.usage.set(day, projects);
+        break;
+      }
       case 'secret': {
         const { project, name } = restored as Secret;
         state.secrets.set(secretKey(project, name), restored as Secret);

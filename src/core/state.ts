@@ -7,6 +7,7 @@ import { Rankings } from './placement/rankings.ts';
 import type { Profile } from './profile/profile.ts';
 import type { Secret } from './secrets/secret.ts';
 import type { Service } from './service/service.ts';
+import type { UsageByDay } from './usage/usage.ts';
 
 /**
  * What is alive, folded from the log. Only `evolve` changes it, in place; whoever cannot commit drops it and folds anew.
@@ -23,6 +24,8 @@ export interface State {
   /** By `secretKey`. */
   readonly secrets: Map<string, Secret>;
   readonly access: Access;
+  /** What was used by what has ended, or let go of what it held. */
+  readonly usage: UsageByDay;
   /** Set while so many nodes are silent together that none is declared lost; log time since. */
   lossHeld: { readonly sinceMs: number } | null;
   readonly derived: Derived;
@@ -53,6 +56,7 @@ export function emptyState(): State {
     services: new Map(),
     secrets: new Map(),
     access: emptyAccess(),
+    usage: new Map(),
     lossHeld: null,
     derived: {
       pending: new PendingQueue(),

@@ -1,4 +1,5 @@
 import type { State } from '../state.ts';
+import { charge } from '../usage/charge.ts';
 import type { NodeFact } from './facts.ts';
 import { noteLostNode } from './loss.ts';
 import type { Node } from './node.ts';
@@ -44,16 +45,25 @@ export function evolveNode(state: State, fact: NodeFact, nowMs: number): void {
       break;
     case 'NodeRemoved':
       state.nodes.delete(fact.node);
-      for (const task of node.allocations.keys()) state.derived.held.delete(task);
+      for (const [task, allocation] of node.allocations) {
+        charge(state, task, allocation, nowMs);
+        state.derived.held.delete(task);
+      }
       break;
     case 'NodeSecretsChanged':
       node.secrets = fact.secrets;
       break;
     case 'AllocationReleased':
-      node.allocations.delete(fact.task);
-      state.derived.held.delete(fact.task);
+      release(state, node, fact.task, nowMs);
       break;
   }
+}
+
+function release(state: State, { allocations }: Node, task: string, nowMs: number): void {
+  const allocation = allocations.get(task);
+  if (allocation !== undefined) charge(state, task, allocation, nowMs);
+  allocations.delete(task);
+  state.derived.held.delete(task);
 }
 
 function join(state: State, fact: Extract<NodeFact, { kind: 'NodeJoined' }>, nowMs: number): void {

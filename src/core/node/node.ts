@@ -47,6 +47,8 @@ export interface NodeAllocation {
   readonly devices: readonly string[];
   /** True when the attempt has ended but its processes were not confirmed dead. */
   readonly held: boolean;
+  /** Log time at which it was given: from then on its project is charged, until the attempt lets go of it. */
+  readonly sinceMs: number;
 }
 
 /** What a node offers, after the limits a person set. */
@@ -84,7 +86,7 @@ export function freeCapacity(node: Node): FreeCapacity {
 }
 
 /** What is left when this is given away too. */
-export function lessAllocation(free: FreeCapacity, given: Omit<NodeAllocation, 'held'>): FreeCapacity {
+export function lessAllocation(free: FreeCapacity, given: Omit<NodeAllocation, 'held' | 'sinceMs'>): FreeCapacity {
   const { devices } = given;
   return {
     cpus: exactCores(free.cpus - given.cpus),
