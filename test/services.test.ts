@@ -128,7 +128,9 @@ describe.sequential('a service on one node', () => {
     const job = JSON.parse((await lab.yard(['jobs', replicas[0]?.id ?? '', '--json'])).stdout);
     expect(job).toMatchObject({ kind: 'service', service: 'web', replica: 0, state: 'RUNNING' });
     expect((await lab.yard(['stop', 'web'])).stderr).toContain('web is a service, not a job\n  yard services stop web');
-    expect((await lab.yard(['wait', 'web'])).stderr).toContain('web is a service, not a job\n  yard services --watch web');
+    expect((await lab.yard(['wait', 'web'])).stderr).toContain(
+      'web is a service, not a job\n  yard services --watch web',
+    );
     expect((await lab.yard(['attach', 'web'])).stderr).toContain('web is a service, not a job\n  yard logs -f web');
   });
 

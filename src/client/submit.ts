@@ -1,6 +1,6 @@
 import { customRandom } from 'nanoid';
-import type { SubmitJob } from '../core/command.ts';
 import { authorize } from '../core/access/authorize.ts';
+import type { SubmitJob } from '../core/command.ts';
 import { checkSpec } from '../core/job/check-spec.ts';
 import { decideSubmitJob } from '../core/job/decide.ts';
 import type { Job } from '../core/job/job.ts';
