@@ -1,8 +1,9 @@
 import type { Quota } from '../core/access/access.ts';
 import type { Role } from '../core/access/principal.ts';
 import type { ProjectView, TokenView, WhoView } from '../core/access/view.ts';
+import type { UsageGroup, UsageQuery, UsageRow, UsageView } from '../core/usage/view.ts';
 
-export type { ProjectView, Quota, Role, TokenView, WhoView };
+export type { ProjectView, Quota, Role, TokenView, UsageGroup, UsageQuery, UsageRow, UsageView, WhoView };
 
 /** Work that is looked at together: who may see and change it, and how much of it there may be (X29). */
 export interface Projects {

@@ -4,7 +4,7 @@ import type { JobView, OutputView } from '../core/job/view.ts';
 import type { NodeView } from '../core/node/view.ts';
 import type { Waiting } from '../core/reason.ts';
 import type { Submission } from '../wire/submission.ts';
-import type { Projects, Tokens, WhoView } from './access-api.ts';
+import type { Projects, Tokens, UsageQuery, UsageView, WhoView } from './access-api.ts';
 import type { ExecOptions, ExecSession } from './exec-api.ts';
 import type { Secrets } from './secret-api.ts';
 import type { Services } from './service-api.ts';
@@ -33,6 +33,8 @@ export interface RunyardClient {
   /** Facts as people and scripts read them, oldest first (S10). */
   events(options?: EventFilter): AsyncIterable<EventView>;
   whoAmI(): Promise<WhoView>;
+  /** GPU and core time of the projects that one may see, in whole days, UTC; what runs counts until now (X21). */
+  usage(options?: UsageQuery): Promise<UsageView>;
   prune(options: { readonly olderThanMs: number }): Promise<PruneReport>;
   close(): Promise<void>;
 }

@@ -10,6 +10,8 @@ import type {
   Secrets,
   Services,
   Tokens,
+  UsageQuery,
+  UsageView,
   WhoView,
 } from './api.ts';
 import { followEvents } from './events.ts';
@@ -23,6 +25,7 @@ import type { ConnectOptions } from './remote/connect-options.ts';
 import { createSecrets } from './secrets/secrets.ts';
 import { createServices } from './services.ts';
 import { createTokens } from './tokens.ts';
+import { readUsage } from './usage.ts';
 import { whoAmI } from './whoami.ts';
 
 export type { OpenOptions } from './open-embedded.ts';
@@ -71,6 +74,10 @@ export class Runyard implements RunyardClient {
 
   whoAmI(): Promise<WhoView> {
     return whoAmI(this.#opened.embedded);
+  }
+
+  usage(options: UsageQuery = {}): Promise<UsageView> {
+    return readUsage(this.#opened.embedded, options);
   }
 
   prune(options: { olderThanMs: number }): Promise<PruneReport> {

@@ -54,6 +54,20 @@ export const accessCommands: readonly CommandDefinition[] = [
     load: async () => ({ execute: (await import('../commands/projects-change.ts')).remove }),
   },
   {
+    words: 'usage',
+    args: '',
+    summary: 'GPU and core time by project, user or day',
+    details:
+      'Of this month, unless told otherwise. A task is charged from its placement until its attempt ends; what runs counts until now.\nDays are whole and in UTC: a date stands for all of its day, and those of --from and --to count. 400 days are kept.',
+    options: [
+      option('--from <date>', 'the first day, such as 2026-11-01 (default: the first of the month)'),
+      option('--to <date>', 'the last day (default: today)'),
+      option('--by <what>', 'a row for each project, user or day (default: project)'),
+      option('--project <name>', 'of this project only'),
+    ],
+    load: () => import('../commands/usage.ts'),
+  },
+  {
     words: 'tokens',
     args: '',
     summary: 'your own; all of them for an administrator',

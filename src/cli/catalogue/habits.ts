@@ -9,6 +9,7 @@ export const habits: Readonly<Record<string, string>> = {
   cp: 'yard outputs ID',
   sbatch: 'yard submit FILE',
   srun: 'yard run -- CMD',
+  sreport: 'yard usage',
   scale: 'yard services scale NAME N',
   rollout: 'yard services rollout pause|resume|undo NAME',
   kubectl: 'yard apply FILE, yard services',
@@ -16,4 +17,4 @@ export const habits: Readonly<Record<string, string>> = {
 };
 
 /** Words of ours that are to come: told so, and not taken for a misspelt one. */
-export const planned: ReadonlySet<string> = new Set(['cluster', 'usage', 'top', 'ui', 'backup', 'restore']);
+export const planned: ReadonlySet<string> = new Set(['cluster', 'top', 'ui', 'backup', 'restore']);

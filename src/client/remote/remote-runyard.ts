@@ -10,6 +10,8 @@ import type {
   Secrets,
   Services,
   Tokens,
+  UsageQuery,
+  UsageView,
   WhoView,
 } from '../api.ts';
 import { createHttp } from './http.ts';
@@ -63,6 +65,10 @@ export class RemoteRunyard implements RunyardClient {
 
   whoAmI(): Promise<WhoView> {
     return this.#remote.http.call('whoami', {});
+  }
+
+  usage(options: UsageQuery = {}): Promise<UsageView> {
+    return this.#remote.http.call('usage', { query: options });
   }
 
   events(options: EventFilter = {}): AsyncIterable<EventView> {

@@ -74,7 +74,7 @@ interface DayRange {
   readonly to: UtcDay;
 }
 
-/** What is kept no more is left out of the range, so that the answer says what it covers. */
+/** A range that begins before what is kept begins with it, so that the answer says what it covers. */
 function readRange(query: UsageQuery, nowMs: number): DayRange | Refusal {
   const to = readDay('to', query.to, dayOf(nowMs));
   if (isRefusal(to)) return to;
@@ -86,7 +86,8 @@ function readRange(query: UsageQuery, nowMs: number): DayRange | Refusal {
       hint: 'from and to are the first and the last day, in UTC; to is today unless given',
     });
   }
-  return { from: Math.min(to, Math.max(from, oldestDay(nowMs))), to };
+  const oldest = oldestDay(nowMs);
+  return { from: to < oldest ? from : Math.max(from, oldest), to };
 }
 
 function readDay(key: 'from' | 'to', text: string | undefined, otherwise: UtcDay): UtcDay | Refusal {

@@ -4,6 +4,7 @@ import { createNodes } from '../../client/nodes.ts';
 import { createProjects } from '../../client/projects.ts';
 import { createSecrets } from '../../client/secrets/secrets.ts';
 import { createTokens } from '../../client/tokens.ts';
+import { readUsage } from '../../client/usage.ts';
 import type { nodeRoutes } from '../../wire/http/routes-nodes.ts';
 import type { Asked, HandlersOf } from '../handler.ts';
 import { joinTokenOf } from '../who-asks.ts';
@@ -49,6 +50,7 @@ export const nodeHandlers = {
   async revokeRole({ params, embedded }) {
     await createProjects(embedded).revoke(params.name, params.user);
   },
+  usage: ({ query, embedded }) => readUsage(embedded, query),
   async listTokens({ embedded }) {
     return { items: await createTokens(embedded).list() };
   },

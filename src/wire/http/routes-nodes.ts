@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { ProjectView, TokenView } from '../../core/access/view.ts';
 import type { SecretView } from '../../core/secrets/view.ts';
+import { dateForm, type UsageView, usageGroups } from '../../core/usage/view.ts';
 import { nodeView } from './other-views.ts';
 import type { Route } from './route.ts';
 import { json, none } from './route-parts.ts';
@@ -50,6 +51,18 @@ const secretView = z.object({
   nodes: z.array(text),
   closedTo: z.array(text),
 }) satisfies z.ZodType<SecretView>;
+
+const usageGroup = z.enum(usageGroups);
+const used = { gpuMs: z.number().min(0), coreMs: z.number().min(0) };
+
+const usageView = z.object({
+  from: z.iso.date(),
+  to: z.iso.date(),
+  by: usageGroup,
+  project: text.nullable(),
+  rows: z.array(z.object({ name: text, ...used })),
+  total: z.object(used),
+}) satisfies z.ZodType<UsageView>;
 
 /** Nodes, and who may do what. */
 export const nodeRoutes = {
@@ -135,6 +148,19 @@ export const nodeRoutes = {
     summary: 'no role in the project any more',
     access: 'user',
     answer: none,
+  },
+  usage: {
+    method: 'GET',
+    path: '/v1/usage',
+    summary: 'GPU and core time by project, user or day, in milliseconds; days are whole and in UTC',
+    access: 'user',
+    query: z.strictObject({
+      from: z.exactOptional(z.iso.date(dateForm)),
+      to: z.exactOptional(z.iso.date(dateForm)),
+      by: z.exactOptional(usageGroup),
+      project: z.exactOptional(text.max(60)),
+    }),
+    answer: json(usageView),
   },
   listTokens: {
     method: 'GET',
