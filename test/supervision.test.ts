@@ -218,6 +218,20 @@ describe('the health of a supervised command', () => {
     await job.wait();
   });
 
+  it('is said to have ended as it did, though its end cut off the answer that liveness waited for [C5]', async () => {
+    const machine = await startMachine();
+    const leaving = 'http.createServer(() => process.exit(7)).listen(process.env.PORT)';
+    const job = await serve(machine, server(leaving), {
+      port: true,
+      startup: probe({ failures: 100 }),
+      liveness: probe({ ask: { kind: 'http', path: '/' }, failures: 1, timeoutMs: 2000 }),
+    });
+    const task = await taskWhen(job, (one) => one.restarts === 1);
+    expect(task.lastFailure).toBe('exited with code 7');
+    await job.stop({ graceMs: 0 });
+    await job.wait();
+  });
+
   it('names the port on which a command listens instead of its own', async () => {
     const machine = await startMachine();
     const job = await serve(

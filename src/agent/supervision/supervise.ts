@@ -11,6 +11,7 @@ import type { StepWork, TaskContext } from '../task-context.ts';
 import { probeMark } from './ask-probe.ts';
 import { whyItCannotStart } from './cannot-start.ts';
 import { eventOf, rebooted, unkillable } from './endings.ts';
+import { hasEnded } from './has-ended.ts';
 import { firstState, openSupervisionJournal, type Supervision, type SupervisionJournal } from './journal.ts';
 import { linked } from './linked-signal.ts';
 import { probesOf } from './probes-of.ts';
@@ -164,16 +165,16 @@ class Supervisor {
       env,
       state: () => this.#state,
       change: (change, keep) => this.#change(change, keep),
-      onDead: () => {
-        this.#endRun().catch(fail);
-      },
+      onDead: () => void this.#endRun().catch(fail),
       onFault: fail,
     });
   }
 
   /** Ends a run that is not alive; its end is then seen as any other is, unless it has none. */
   async #endRun(): Promise<void> {
-    const { stop, order } = this.#context;
+    const { host, stop, order, signal } = this.#context;
+    if (await hasEnded(host, this.#place, signal))
+      return this.#change({ health: { ...this.#state.health, dead: null } }, true);
     this.#ending = stop(order.task.settings.graceMs);
     if ((await this.#ending) === 'unkillable') this.#onHeld(unkillable);
   }
@@ -282,8 +283,7 @@ class Supervisor {
     await this.#saving;
     while (!signal.aborted) {
       try {
-        await this.#journal.write(this.#state);
-        return;
+        return await this.#journal.write(this.#state);
       } catch (error) {
         if (!(error instanceof HostError)) throw error;
         await diskGuard.giveUpBallast();
