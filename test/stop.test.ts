@@ -114,4 +114,14 @@ describe('a job that leaves processes behind', () => {
     expect(done).toMatchObject({ code: 0, stdout: 'left\n' });
     expect(markedPids(lab.home)).toEqual([]);
   });
+
+  it('leaves no command of yard exec behind either, when the job has ended by itself [C12] [C14]', async () => {
+    expect((await lab.yard(['up', '--cpus', '2'])).code).toBe(0);
+    const script = 'until test -e go; do sleep 0.05; done; exit 3';
+    const id = (await lab.yard(['submit', '--no-workspace', '--', 'sh', '-c', script])).stdout.trim();
+    const beside = lab.start(['exec', id, 'sh', '-c', 'echo beside; touch go; exec sleep 600']);
+    await beside.printed(/beside/);
+    expect((await lab.yard(['wait', id])).code).toBe(3);
+    expect((await beside.finished).code).toBe(143);
+  });
 });

@@ -22,7 +22,7 @@ export type ProcessEnd =
   | { readonly kind: 'timed-out'; readonly timeoutMs: number }
   | { readonly kind: 'fault'; readonly message: string; readonly held: boolean };
 
-const sweepGraceMs = 2000;
+export const sweepGraceMs = 2000;
 
 /**
  * Starts a command, or adopts the one that an earlier agent started, and follows it to its end: what it left behind is
@@ -200,7 +200,7 @@ async function endTree(context: TaskContext, message: string): Promise<{ message
   return { message, held: result === 'unkillable' };
 }
 
-function unkillable(): ProcessEnd {
+export function unkillable(): ProcessEnd {
   return { kind: 'fault', message: 'unkillable: a process of it is still alive 60 s after SIGKILL', held: true };
 }
 
