@@ -15,6 +15,7 @@ const behaviour = [
   'supervised-job',
   'supervision',
   'up-again',
+  'usage',
 ].map((name) => `test/${name}.test.ts`);
 
 /** Each would load the whole server for itself: these share what they import. They keep no state in modules. */

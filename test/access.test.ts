@@ -121,7 +121,7 @@ describe('people who share a control plane', () => {
     expect((await events(eve, { audit: true })).some(({ kind }) => kind === 'AccessRefused')).toBe(false);
   });
 
-  it('see and change services by the same roles [X29]', async () => {
+  it('see and change services by the same roles [X21] [X29]', async () => {
     const [ada, vic, eve] = [await person('ada'), await person('vic'), await person('eve')];
     const service = { service: { name: 'llm', run: 'sleep 60' }, profile: { replicas: 1, port: false } };
     await ada.services.apply(service, { project: 'ml' });
@@ -136,6 +136,27 @@ describe('people who share a control plane', () => {
     // Applied again without a project it stays in its own.
     expect(await ada.services.apply(service)).toMatchObject({ changed: false });
     await (await ada.services.get('llm')).remove();
+  });
+
+  it('see GPU and core time of their projects, and of no other [X21] [X29]', async () => {
+    const [ada, vic, eve, boss] = [
+      await person('ada'),
+      await person('vic'),
+      await person('eve'),
+      await person('boss', { admin: true }),
+    ];
+    const job = await ada.jobs.submit({ job: { name: 'used', run: 'sleep 0.1' } }, { project: 'ml' });
+    await job.wait();
+    const rowsOf = async (who: RunyardClient) => (await who.usage({ project: 'ml' })).rows;
+    const [row] = await rowsOf(boss);
+    expect(row).toMatchObject({ name: 'ml', gpuMs: 0 });
+    expect(row?.coreMs).toBeGreaterThanOrEqual(100);
+    for (const who of [ada, vic, root]) expect(await rowsOf(who)).toEqual([row]);
+    expect((await vic.usage({ by: 'user' })).rows.map(({ name }) => name)).toContain('ada');
+    expect((await eve.usage()).rows.find(({ name }) => name === 'ml')).toBeUndefined();
+    expect(await refusal(eve.usage({ project: 'ml' }))).toBe('NOT_FOUND');
+    const mine = await withToken((await ada.tokens.create({ project: 'default' })).token);
+    expect(await refusal(mine.usage({ project: 'ml' }))).toBe('NOT_FOUND');
   });
 
   it('see projects and tokens as far as they are theirs, and manage what their role says [X29]', async () => {

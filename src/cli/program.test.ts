@@ -20,7 +20,7 @@ describe('the command line', () => {
   it('has exactly the commands that are due', async () => {
     const due =
       `run submit attach jobs logs wait stop retry outputs explain exec events apply services secrets profiles nodes up down
-      login contexts projects tokens simulate doctor prune completion`.split(/\s+/);
+      login contexts projects usage tokens simulate doctor prune completion`.split(/\s+/);
     const help = await parseArguments(['--help'], '1.2.3');
     const listed =
       help.kind === 'text' ? [...help.text.matchAll(/^ {2}([a-z]+)(?: |$)/gm)].map(([, word]) => word) : [];

@@ -116,6 +116,11 @@ describe('what a server answers to what it should not be sent', () => {
     };
     expect(await words('/v1/jobs?limit=0')).toBe('query.limit is "0"; expected a whole number above 0');
     expect(await words('/v1/jobs?state=DONE')).toContain('expected "PENDING" or "RUNNING" or "COMPLETED" or "FAILED"');
+    expect(await words('/v1/usage?from=2026-02-30')).toBe(
+      'query.from is "2026-02-30"; expected a date such as 2026-11-29',
+    );
+    expect(await words('/v1/usage?by=week')).toBe('query.by is "week"; expected "project" or "user" or "day"');
+    expect(await words('/v1/usage?from=9999-01-01')).toMatch(/^from is 9999-01-01, which is after \S+, the last day$/);
     expect(await words('/v1/jobs', [])).toBe('body is []; expected an object');
     expect(await words('/v1/jobs/x/stop', { graceMs: -1 })).toBe('body.graceMs is -1; expected at least 0');
     expect(await words('/v1/jobs/x/stop', { graceMs: 'a' })).toBe('body.graceMs is "a"; expected a number');

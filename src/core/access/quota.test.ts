@@ -41,6 +41,16 @@ describe('a quota of GPUs and cores', () => {
     expect(usageByProject(at.state).get('ml')).toEqual({ gpus: 4, cores: 3 });
   });
 
+  it('lets a replica wait like any job, and places it once there is room [X21] [X29]', () => {
+    const at = scene({ gpus: 3 });
+    at.do({ ...applying({ replicas: 2, resources: { gpus: 2 } }), project: 'ml' });
+    const [first = '', second = ''] = at.ids();
+    expect([why(at, first), why(at, second)]).toEqual(['runs', 'quota: needs 2 GPUs, project ml uses 2 of 3 GPUs']);
+    at.do(change({ gpus: 4 }));
+    expect(why(at, second)).toBe('runs');
+    expect(usageByProject(at.state).get('ml')).toEqual({ gpus: 4, cores: 2 });
+  });
+
   it('is free again when work ends or the quota grows, and then the job runs [I27]', () => {
     const at = scene({ cores: 4 });
     const first = inMl(at, { resources: { cpus: 2.5 } });
@@ -126,7 +136,7 @@ describe('a quota of replicas', () => {
     project,
   });
 
-  it('caps what the services of a project want together, by apply, by scaling and by starting again [X29]', () => {
+  it('caps what the services of a project want together, by apply, by scaling and by starting again [X21] [X29]', () => {
     const at = scene({ replicas: 4 });
     at.do(applied('llm', 3));
     at.do(applied('other', 9, 'default'));

@@ -64,7 +64,7 @@ describe('replicas on nodes', () => {
     expect(at.live(b).tasks).toHaveLength(2);
   });
 
-  it('that span nodes are placed again as a whole after a node is lost [G4]', () => {
+  it('that span nodes are placed again as a whole after a node is lost [G4] [X21]', () => {
     const at = new ServiceScenario(['n1', 1], ['n2', 1]).running({ ...gpu, nodes: 2 });
     const [id = ''] = at.ids();
     at.join('n2', { cpus: 64, gpus: gpus('n2', 1) }, { bootId: 'boot-2' });
