@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { AccessScenario } from '../access/access-scenario.testsuite.ts';
 import { step } from '../engine.ts';
 import { fromRecords, toRecords } from '../records.ts';
 import { exited, gpus, Scenario } from '../scenario.testsuite.ts';
-import { AccessScenario } from '../access/access-scenario.testsuite.ts';
 import { applying } from '../service/service-scenario.testsuite.ts';
 import type { State } from '../state.ts';
 import { add, usageEntries } from './usage.ts';
