@@ -19,7 +19,7 @@ export interface SimOptions {
 export const usage = [
   'usage: npm run sim -- [--served] [--services] [--seed N | --shrink N | --seeds N | --minutes M] [--from N]',
   '                      [--trace] [--log] [--coverage] [--without KIND,…] [--strikes N] [--intents N] [--for MS]',
-  '       npm run sim -- --mutations [--within N] [NAME…]',
+  '       npm run sim -- --mutations [--list] [--within N] [NAME…]',
 ].join('\n');
 
 const flags = ['--served', '--services', '--trace', '--log', '--coverage'];

@@ -33,6 +33,8 @@ const stagedStrikes = {
   lateReturn: 2,
   /** A machine that works is cut off until it is lost, and comes back with a slow disk. */
   lostAtWork: 0.7,
+  /** Two machines are cut off, and a third just when the first of them would be lost. */
+  thirdSilent: 0.5,
 } as const;
 
 const mostChances = {
@@ -65,13 +67,14 @@ export function drawServedRates(random: Random): ServedRates {
 export function stageRates(random: Random, { chances }: ServedRates): ServedRates {
   const lateReturn = stagedStrikes.lateReturn * random.between(0.3, 1);
   const lostAtWork = stagedStrikes.lostAtWork * random.between(0.3, 1);
-  return { strikes: { ...noServedRates.strikes, lateReturn, lostAtWork }, chances };
+  const thirdSilent = stagedStrikes.thirdSilent * random.between(0.3, 1);
+  return { strikes: { ...noServedRates.strikes, lateReturn, lostAtWork, thirdSilent }, chances };
 }
 
 export const noServedRates: ServedRates = {
   strikes: {
     ...{ serverKill: 0, serverClose: 0, cut: 0, swizzle: 0, massCut: 0, blackhole: 0, logsFull: 0, sleep: 0, clone: 0 },
-    ...{ lateReturn: 0, lostAtWork: 0 },
+    ...{ lateReturn: 0, lostAtWork: 0, thirdSilent: 0 },
   },
   chances: { breakBefore: 0, breakAfter: 0, lag: 0, stall: 0 },
 };

@@ -7,7 +7,7 @@ import type { ServedNetwork } from './network.ts';
 import { type ServedStrikeKind, servedStrikeKinds } from './rates.ts';
 import { ServedNode } from './served-node.ts';
 import type { SimServer } from './sim-server.ts';
-import { loseAtWork, returnLate } from './staged-strikes.ts';
+import { loseAtWork, returnLate, silenceThree } from './staged-strikes.ts';
 import type { Way } from './ways.ts';
 
 /** Those whom a fault of the served world can strike. */
@@ -92,6 +92,7 @@ const strikes: Readonly<Record<ServedStrikeKind, (targets: ServedTargets) => voi
   clone: (targets) => cloneSome(targets),
   lateReturn: (targets) => returnLate(targets),
   lostAtWork: (targets) => loseAtWork(targets),
+  thirdSilent: (targets) => silenceThree(targets),
 };
 
 /** After longer than this a server takes all leases to be long. */

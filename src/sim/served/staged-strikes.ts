@@ -39,14 +39,50 @@ export function loseAtWork(targets: ServedTargets): void {
   });
 }
 
+/** Longer than it takes to send a heartbeat, and too short for anybody to take the connection for dead. */
+const heldMs = 8000;
+const instantMs = 20;
+
+/**
+ * Two machines fall silent, and a third one just so that its lease is over when the first of them would be lost: with it
+ * they are many, and none may be.
+ */
+export function silenceThree(targets: ServedTargets): void {
+  const { cluster, network, server, hearing } = targets;
+  const { world, random } = cluster;
+  const up = nodesThat(targets, ({ presence }) => presence.kind === 'up');
+  const [first, second, third] = up.length < 3 ? [] : rotated(up, random.below(up.length));
+  const heard = hearing.heards.findLast((one) => one.node === first?.name);
+  if (first === undefined || second === undefined || third === undefined) return;
+  if (heard === undefined || server.serving === null) return;
+  const { leaseMs, graceMs } = leaseTimes;
+  const forMs = leaseMs + graceMs + 60_000;
+  cutOff(targets, first, forMs);
+  cutOff(targets, second, forMs);
+  // What the third one says last arrives just then.
+  const untilMs = heard.atMs + graceMs - server.serving.plane.nowMs();
+  const { toServer } = network.ways.pathOf(third.machine);
+  world.schedule(untilMs - heldMs, () => cutOff(targets, third, heldMs + leaseMs + 60_000));
+  world.schedule(untilMs, () => network.ways.open(toServer));
+  world.schedule(untilMs + instantMs, () => network.ways.close(toServer));
+}
+
+function rotated<Item>(items: readonly Item[], by: number): readonly Item[] {
+  return [...items.slice(by), ...items.slice(0, by)];
+}
+
 /** One of the nodes of which the server knows that they are such; null when none is, or nobody listens. */
-function pickNode({ cluster, server, nodes }: ServedTargets, isSuch: (node: Node) => boolean): ServedNode | null {
+function pickNode(targets: ServedTargets, isSuch: (node: Node) => boolean): ServedNode | null {
+  const such = nodesThat(targets, isSuch);
+  return such.length === 0 ? null : targets.cluster.random.pick(such);
+}
+
+function nodesThat({ server, nodes }: ServedTargets, isSuch: (node: Node) => boolean): ServedNode[] {
   const known = server.serving?.plane.state.nodes;
-  const such = nodes.filter(({ name, life }) => {
+  return nodes.filter(({ name, life }) => {
     const node = known?.get(name);
     return life !== null && node !== undefined && isSuch(node);
   });
-  return such.length === 0 ? null : cluster.random.pick(such);
 }
 
 function cutOff({ cluster, network }: ServedTargets, { machine }: ServedNode, forMs: number): void {
