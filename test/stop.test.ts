@@ -124,4 +124,22 @@ describe('a job that leaves processes behind', () => {
     expect((await lab.yard(['wait', id])).code).toBe(3);
     expect((await beside.finished).code).toBe(143);
   });
+
+  it('nor when a supervised job has ended for good, which a restart in place is not [C12] [C14] [X1]', async () => {
+    expect((await lab.yard(['up', '--cpus', '2'])).code).toBe(0);
+    const restart = '{ policy = "on-failure", backoff = { initial = "0s", max = "0s" } }';
+    const run = 'test -e again || { until test -e once; do sleep 0.05; done; touch again; exit 1; }; ';
+    const end = 'touch second; until test -e go; do sleep 0.05; done';
+    writeFileSync(
+      join(lab.folder, 'job.toml'),
+      `[job]\nname = "kept"\nrun = "${run}${end}"\n[profile]\nkind = "service"\nport = false\nrestart = ${restart}\n`,
+    );
+    const id = (await lab.yard(['submit', 'job.toml'])).stdout.trim();
+    const script = 'touch once; until test -e second; do sleep 0.05; done; echo outlived; touch go; exec sleep 600';
+    const beside = lab.start(['exec', id, 'sh', '-c', script]);
+    await beside.printed(/outlived/);
+    expect((await lab.yard(['wait', id])).code).toBe(0);
+    expect((await beside.finished).code).toBe(143);
+    expect(markedPids(lab.home)).toEqual([]);
+  });
 });

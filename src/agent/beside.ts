@@ -1,6 +1,7 @@
 import type { Order } from '../core/node/orders.ts';
 import type { Host } from '../host/host.ts';
-import { type Attempt, attemptOf, readPort } from './attempt.ts';
+import { attemptOf, readPort } from './attempt.ts';
+import { noteCompany } from './company.ts';
 import { environmentOf } from './environment.ts';
 import { type OpenedSecrets, openKept, readKeptSecrets } from './secrets/kept-secrets.ts';
 import type { Sealing } from './secrets/sealing.ts';
@@ -25,21 +26,12 @@ export interface BesidePlace {
   readonly sealing: () => Promise<Sealing | null>;
 }
 
-/** True where a command was to run beside it: such a one is no child of the attempt's shim, which knows nothing of it. */
-export async function hadCompany(files: Host['files'], attempt: Attempt): Promise<boolean> {
-  return (await files.stat(companyPath(attempt))) !== null;
-}
-
-function companyPath({ directory }: Attempt): string {
-  return `${directory}/beside`;
-}
-
 /** Null when the task has no directory (any more). */
 export async function planBeside(place: BesidePlace, order: Order): Promise<Beside | null> {
   const { host, directory, node, environment } = place;
   const attempt = attemptOf(directory, node, order.key);
   if ((await host.files.stat(attempt.workdir)) === null) return null;
-  await host.files.writeAtomic(companyPath(attempt), new Uint8Array());
+  await noteCompany(host.files, attempt);
   const lastingFolder = await createSetupShelf(host, `${directory}/setups`).folderFor(order.task, attempt.workdir);
   const port = await readPort(host.files, attempt);
   return {

@@ -200,7 +200,7 @@ async function endTree(context: TaskContext, message: string): Promise<{ message
   return { message, held: result === 'unkillable' };
 }
 
-export function unkillable(): ProcessEnd {
+export function unkillable(): Extract<ProcessEnd, { kind: 'fault' }> {
   return { kind: 'fault', message: 'unkillable: a process of it is still alive 60 s after SIGKILL', held: true };
 }
 

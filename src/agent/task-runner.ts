@@ -6,6 +6,7 @@ import { sleep } from '../host/clock.ts';
 import { HostError } from '../host/files.ts';
 import { settleOwner } from './adopt.ts';
 import { type Attempt, attemptOf, createAttempt, readPort, writePort } from './attempt.ts';
+import { endCompany, hadCompany } from './company.ts';
 import { readStartRecord } from './records.ts';
 import { forgetSecrets } from './secrets/kept-secrets.ts';
 import { collect } from './steps/collect.ts';
@@ -143,7 +144,8 @@ export class TaskRunner {
       movePort: () => this.#movePort(),
       stop: (graceMs) => this.#stop(graceMs),
     };
-    return abort.signal.aborted ? null : work[order.step](context);
+    const event = abort.signal.aborted ? null : await work[order.step](context);
+    return event !== null && leavesNothing(event) ? endCompany(context, event) : event;
   }
 
   /** The attempt's directory and port, made before anything is done for it; false when they were there once and are no more. */
@@ -196,6 +198,7 @@ export class TaskRunner {
       if (owner.kind === 'agent') continue;
       return stopTree({ host, mark, directory, shim: owner.kind === 'shim' ? owner.shim : null, graceMs });
     }
+    if (await hadCompany(host.files, this.attempt)) return stopTree({ host, mark, directory, shim: null, graceMs });
     return 'gone';
   }
 }

@@ -1,8 +1,7 @@
 import type { TaskEvent } from '../../core/job/facts.ts';
 import { sleep } from '../../host/clock.ts';
-import { hadCompany } from '../beside.ts';
 import { environmentOf } from '../environment.ts';
-import { type ProcessEnd, runProcess, sweepGraceMs, unkillable } from '../process-step.ts';
+import { type ProcessEnd, runProcess } from '../process-step.ts';
 import { isSupervised } from '../supervision/probes-of.ts';
 import { supervise } from '../supervision/supervise.ts';
 import type { StepWork, TaskContext } from '../task-context.ts';
@@ -22,17 +21,11 @@ const runToEnd: StepWork = async (context) => {
       context.tell({ kind: 'JobStarted', port });
       if (ended !== null && port !== null) void announceEndpoint(context, port, ended.signal);
     });
-    return end === null ? null : eventOf(await endCompany(context, end));
+    return end === null ? null : eventOf(end);
   } finally {
     ended?.abort('ended');
   }
 };
-
-/** What runs beside it holds its devices too, and ends with it. */
-async function endCompany(context: TaskContext, end: ProcessEnd): Promise<ProcessEnd> {
-  if (end.kind !== 'ended' || !(await hadCompany(context.host.files, context.attempt))) return end;
-  return (await context.stop(sweepGraceMs)) === 'unkillable' ? unkillable() : end;
-}
 
 function eventOf(end: ProcessEnd): TaskEvent {
   switch (end.kind) {
