@@ -143,3 +143,38 @@ describe('a job that leaves processes behind', () => {
     expect(markedPids(lab.home)).toEqual([]);
   });
 });
+
+describe('yard exec', () => {
+  /** Takes no notice of SIGTERM, as a shell with a terminal, and leaves a process that takes none of SIGHUP either. */
+  const shell = `trap 'echo asked' TERM; (trap '' HUP; exec sleep 600) & echo up; while :; do sleep 0.05; done`;
+
+  async function beginBeside(): Promise<{ beside: Running; before: readonly number[] }> {
+    expect((await lab.yard(['up', '--cpus', '2'])).code).toBe(0);
+    const id = (
+      await lab.yard(['submit', '--no-workspace', '--', 'sh', '-c', 'echo runs; exec sleep 600'])
+    ).stdout.trim();
+    await lab.start(['logs', '-f', id]).printed(/runs/);
+    const before = markedPids(lab.home);
+    const beside = lab.start(['exec', id, 'sh', '-c', shell]);
+    await beside.printed(/up/);
+    return { beside, before };
+  }
+
+  it('hangs up on the whole tree at the second SIGTERM, and the job runs on [C12]', async () => {
+    const { beside, before } = await beginBeside();
+    beside.child.kill('SIGTERM');
+    await beside.printed(/asked/);
+    beside.child.kill('SIGTERM');
+    expect((await beside.finished).code).toBe(129);
+    await until(() => markedPids(lab.home).every((pid) => before.includes(pid)), 'the end of its tree');
+    expect(markedPids(lab.home)).toEqual(before);
+  });
+
+  it('hangs up as well when its terminal is lost [C12]', async () => {
+    const { beside, before } = await beginBeside();
+    beside.child.kill('SIGHUP');
+    expect((await beside.finished).code).toBe(129);
+    await until(() => markedPids(lab.home).every((pid) => before.includes(pid)), 'the end of its tree');
+    expect(markedPids(lab.home)).toEqual(before);
+  });
+});

@@ -22,7 +22,10 @@ export interface ExecSession {
   readonly withoutTerminal: string | null;
   /** For Ctrl-C where no terminal passes it on. */
   interrupt(): void;
+  /** Asks it to end by SIGTERM, which a shell with a terminal takes no notice of. */
   terminate(): void;
+  /** Ends it and all that it started: SIGHUP, and SIGKILL 2 s later. Resolves when nobody has to stay here for that. */
+  hangUp(): Promise<void>;
   readonly ended: Promise<ExecEnd>;
 }
 

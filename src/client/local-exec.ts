@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import type { ExecEnd, ExecOptions, ExecSession, ExecStreams } from './api.ts';
 import type { Embedded } from './embedded.ts';
 import { execPlan } from './exec-plan.ts';
+import { hangUpOn } from './hang-up.ts';
 
 /** Runs a command beside a task of this home. Without streams of its own it has this process's, terminal included. */
 export async function runLocalExec(
@@ -27,6 +28,10 @@ export async function runLocalExec(
     // The terminal tells the whole foreground group by itself.
     interrupt: () => void (streams === undefined || child.kill('SIGINT')),
     terminate: () => void child.kill('SIGTERM'),
+    async hangUp() {
+      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+        await hangUpOn(embedded.host, child.pid);
+    },
     ended: endOf(child, program),
   };
 }

@@ -89,7 +89,7 @@ export interface Processes {
    */
   isAlive(identity: ProcessIdentity, options?: { readonly glance: boolean }): Promise<boolean>;
   /**
-   * Every live process of an attempt, the shim included: its session and group, those that carry the mark in their
+   * Every live process of an attempt, the shim included: the leader, its session and group, those that carry the mark in their
    * environment, those that append to its logs, the descendants of all these, and (where there is one) its cgroup.
    * Never the caller's own process, and none that is older than the leader.
    */

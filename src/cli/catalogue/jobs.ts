@@ -98,6 +98,7 @@ export const jobCommands: readonly CommandDefinition[] = [
     words: 'exec',
     args: '<id> [cmd...]',
     summary: 'run a command beside a job; a shell unless told otherwise',
+    details: 'A second SIGTERM, or a lost terminal, ends it and all that it started.',
     options: [],
     passThrough: true,
     load: () => import('../commands/exec.ts'),

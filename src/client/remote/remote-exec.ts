@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import type { WebSocket } from 'ws';
 import { refuse } from '../../core/refusal.ts';
 import {
@@ -30,7 +31,7 @@ export async function runExec(
   });
   const { stdin, stdout, stderr } = streams ?? { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr };
   const tell = (request: ExecRequest): void => socket.send(JSON.stringify(request));
-  const started = hear(socket, { stdout, stderr });
+  const { started, finish } = hear(socket, { stdout, stderr });
   tell({ kind: 'start', command: [...command], terminal: terminal?.size() ?? null });
   const { node, hasTerminal, ended } = await started;
   const release = hasTerminal ? (terminal?.take((size) => tell({ kind: 'resize', ...size })) ?? null) : null;
@@ -40,6 +41,11 @@ export async function runExec(
     withoutTerminal: terminal !== null && !hasTerminal ? `${node} cannot make a terminal: the command has pipes` : null,
     interrupt: () => tell({ kind: 'signal', signal: 'SIGINT' }),
     terminate: () => tell({ kind: 'signal', signal: 'SIGTERM' }),
+    async hangUp() {
+      // The node hangs up on the command when it sees that nobody is there any more.
+      finish({ exitCode: null, signal: constants.signals.SIGHUP, problem: null });
+      socket.close();
+    },
     ended: ended.finally(() => {
       stopReading();
       release?.();
@@ -55,16 +61,19 @@ interface Started {
 }
 
 /** Resolves when it runs; from then on what it prints is passed on, no faster than it is taken. */
-function hear(socket: WebSocket, out: Pick<ExecStreams, 'stdout' | 'stderr'>): Promise<Started> {
-  return new Promise((resolve, reject) => {
-    let finish = (_end: ExecEnd): void => {};
-    let fail = (_error: Error): void => {};
-    const ended = new Promise<ExecEnd>((done, failed) => {
-      finish = done;
-      fail = failed;
-    });
-    // Whoever did not get the session learns of it by the other promise.
-    ended.catch(() => {});
+function hear(
+  socket: WebSocket,
+  out: Pick<ExecStreams, 'stdout' | 'stderr'>,
+): { readonly started: Promise<Started>; readonly finish: (end: ExecEnd) => void } {
+  let finish = (_end: ExecEnd): void => {};
+  let fail = (_error: Error): void => {};
+  const ended = new Promise<ExecEnd>((done, failed) => {
+    finish = done;
+    fail = failed;
+  });
+  // Whoever did not get the session learns of it by the other promise.
+  ended.catch(() => {});
+  const started = new Promise<Started>((resolve, reject) => {
     const lose = (error: Error): void => {
       reject(error);
       fail(error);
@@ -81,6 +90,7 @@ function hear(socket: WebSocket, out: Pick<ExecStreams, 'stdout' | 'stderr'>): P
     socket.on('error', (error) => lose(cut(error.message)));
     socket.on('close', () => lose(cut('the connection was closed')));
   });
+  return { started, finish };
 }
 
 function passOn(

@@ -107,8 +107,8 @@ function findIn(table: ScanTable, request: ScanRequest, bootId: string): readonl
 
 function belongs(table: ScanTable, one: ProcessStat, request: ScanRequest): boolean {
   const { leader, mark, directory, members } = request;
-  const inLeadersGroup = leader !== null && (one.sessionId === leader.pid || one.groupId === leader.pid);
-  if (inLeadersGroup && !table.isReused(leader)) return true;
+  const isLeaders = leader !== null && [one.pid, one.sessionId, one.groupId].includes(leader.pid);
+  if (isLeaders && !table.isReused(leader)) return true;
   if (members.has(one.pid)) return true;
   if (table.markOf(one.pid) === mark) return true;
   return table.appendsTo(one.pid).some((path) => isLogOf(directory, path));

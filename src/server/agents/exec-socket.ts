@@ -173,7 +173,7 @@ async function runHere(
     isFull: () => socket.bufferedAmount > mostWaitingBytes,
     end: () => socket.close(1000),
   };
-  run = await runBeside(beside, plan.node, start, peer);
+  run = await runBeside({ host: embedded.host, node: plan.node, beside }, start, peer);
   const running = run;
   hear(socket, {
     text(text) {

@@ -1,6 +1,8 @@
 import { constants } from 'node:os';
 import type { Beside } from '../../../agent/beside.ts';
+import type { Host } from '../../../host/host.ts';
 import type { ExecAnswer, ExecRequest } from '../../../wire/exec-protocol.ts';
+import { hangUpOn } from '../../hang-up.ts';
 import { type Running, spawnPiped, spawnTerminal } from './spawn-beside.ts';
 
 /** Whoever asked for the command, near or far. */
@@ -24,16 +26,22 @@ export interface BesideRun {
   hangUp(): void;
 }
 
+export interface RunPlace {
+  readonly host: Host;
+  readonly node: string;
+  readonly beside: Beside;
+}
+
 type Start = Extract<ExecRequest, { kind: 'start' }>;
 
 /** What was started in the background may hold the pipes; the command itself has ended. */
 const lingerMs = 500;
-const killAfterMs = 2000;
 const notFound = 127;
 const notExecutable = 126;
 
 /** Starts a command beside a task, with a terminal where one is wanted and can be had, and tells the peer what comes of it. */
-export async function runBeside(beside: Beside, node: string, start: Start, peer: ExecPeer): Promise<BesideRun> {
+export async function runBeside(place: RunPlace, start: Start, peer: ExecPeer): Promise<BesideRun> {
+  const { host, node, beside } = place;
   const opened = await beside.openSecrets();
   if (opened.kind === 'closed') {
     refuse(peer, opened.message, 'set it again, then run the job again');
@@ -55,8 +63,8 @@ export async function runBeside(beside: Beside, node: string, start: Start, peer
     input: (bytes, taken) => running.input(bytes, taken),
     resume: () => running.resume(),
     hangUp() {
-      running.signal('SIGHUP');
-      setTimeout(() => running.signal('SIGKILL'), killAfterMs).unref();
+      const pid = running.pid();
+      if (pid !== null) void hangUpOn(host, pid);
     },
   };
 }

@@ -98,7 +98,7 @@ async function begin(
   { order, start, peer }: { order: Order | null; start: Exec['start']; peer: ExecPeer },
 ): Promise<BesideRun | null> {
   const beside = order === null ? null : await planOn(node, order);
-  if (beside !== null) return runBeside(beside, node.node, start, peer);
+  if (beside !== null) return runBeside({ host: node.host, node: node.node, beside }, start, peer);
   refuse(peer, 'the task does not run: there is nothing to run a command beside', null);
   return null;
 }

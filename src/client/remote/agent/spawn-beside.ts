@@ -27,6 +27,8 @@ export interface Running {
   input(bytes: Uint8Array, taken: () => void): void;
   resize(size: { readonly columns: number; readonly rows: number }): void;
   signal(signal: SignalName): void;
+  /** Null where it could not be started, and once it has ended. */
+  pid(): number | null;
   pause(): void;
   resume(): void;
 }
@@ -57,6 +59,7 @@ export function spawnPiped({ program, args, cwd, env }: SpawnedCommand): Running
     signal(signal) {
       if (child.pid !== undefined && !hasExited) signalGroup(child.pid, signal);
     },
+    pid: () => (hasExited ? null : (child.pid ?? null)),
     pause() {
       child.stdout.pause();
       child.stderr.pause();
@@ -106,6 +109,7 @@ export async function spawnTerminal(
     signal(signal) {
       if (!hasExited) signalGroup(child.pid, signal);
     },
+    pid: () => (hasExited ? null : child.pid),
     pause: () => child.pause(),
     resume: () => child.resume(),
   };
