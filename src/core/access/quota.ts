@@ -1,5 +1,6 @@
 import type { Fact } from '../fact.ts';
 import type { Allocation } from '../job/facts.ts';
+import { exactCores } from '../node/node.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import type { State } from '../state.ts';
 import type { Quota } from './access.ts';
@@ -145,9 +146,4 @@ export function sumOf(allocations: readonly Allocation[]): Usage {
 function amount(what: 'gpus' | 'cores', value: number): string {
   const unit = what === 'gpus' ? 'GPU' : 'core';
   return `${value} ${unit}${value === 1 ? '' : 's'}`;
-}
-
-/** Shares of cores add up as decimals do. */
-function exactCores(cores: number): number {
-  return Math.round(cores * 1e6) / 1e6;
 }

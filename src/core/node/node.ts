@@ -96,6 +96,6 @@ export function lessAllocation(free: FreeCapacity, given: Omit<NodeAllocation, '
 }
 
 /** Shares of cores add up as decimals do: ten tenths are one core. */
-function exactCores(cpus: number): number {
+export function exactCores(cpus: number): number {
   return Math.round(cpus * 1e6) / 1e6;
 }

@@ -1,3 +1,4 @@
+import { exactCores } from '../node/node.ts';
 import type { State } from '../state.ts';
 import { portionsByDay, type UtcDay } from './days.ts';
 
@@ -19,10 +20,9 @@ export interface UsageEntry extends Readonly<Used> {
   readonly owner: string;
 }
 
-/** Shares of cores add up as decimals do. */
 export function add(sum: Used, { gpuMs, coreMs }: Readonly<Used>): void {
   sum.gpuMs += gpuMs;
-  sum.coreMs = Math.round((sum.coreMs + coreMs) * 1e6) / 1e6;
+  sum.coreMs = exactCores(sum.coreMs + coreMs);
 }
 
 /** All that is kept, and what runs as if it ended now, log time. */
