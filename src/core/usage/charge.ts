@@ -1,7 +1,7 @@
 import type { NodeAllocation } from '../node/node.ts';
 import type { State } from '../state.ts';
 import { oldestDay } from './days.ts';
-import { add, chargesOf, type UsageEntry } from './usage.ts';
+import { add, chargesOf, type UsageEntry, type Used } from './usage.ts';
 
 /**
  * Charges what a task was given to the project and the owner of its job, from its placement until now, log time. To be
@@ -14,7 +14,7 @@ export function charge(state: State, task: string, allocation: NodeAllocation, n
   }
 }
 
-function usedOf({ usage }: State, { day, project, owner }: UsageEntry): { gpuMs: number; coreMs: number } {
+function usedOf({ usage }: State, { day, project, owner }: UsageEntry): Used {
   const projects = entryOf(usage, day, () => new Map());
   const owners = entryOf(projects, project, () => new Map());
   return entryOf(owners, owner, () => ({ gpuMs: 0, coreMs: 0 }));

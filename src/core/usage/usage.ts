@@ -1,4 +1,4 @@
-import { exactCores } from '../node/node.ts';
+import { exactCores, type NodeAllocation } from '../node/node.ts';
 import type { State } from '../state.ts';
 import { portionsByDay, type UtcDay } from './days.ts';
 
@@ -8,6 +8,7 @@ export interface Used {
   coreMs: number;
 }
 
+/** What was used, day by day. */
 export type UsageByDay = Map<UtcDay, UsageOfDay>;
 
 /** By project, by the owner of the work. */
@@ -20,6 +21,7 @@ export interface UsageEntry extends Readonly<Used> {
   readonly owner: string;
 }
 
+/** Adds to a sum, in place. */
 export function add(sum: Used, { gpuMs, coreMs }: Readonly<Used>): void {
   sum.gpuMs += gpuMs;
   sum.coreMs = exactCores(sum.coreMs + coreMs);
@@ -40,7 +42,7 @@ export function* usageEntries(state: State, nowMs: number): Generator<UsageEntry
 export function* chargesOf(
   state: State,
   task: string,
-  { held, sinceMs, devices, cpus }: Charged,
+  { held, sinceMs, devices, cpus }: NodeAllocation,
   nowMs: number,
 ): Generator<UsageEntry> {
   const job = held ? undefined : state.jobs.get(task.slice(0, task.indexOf('.')));
@@ -49,12 +51,4 @@ export function* chargesOf(
   for (const { day, ms } of portionsByDay(sinceMs, nowMs)) {
     yield { day, project, owner, gpuMs: devices.length * ms, coreMs: cpus * ms };
   }
-}
-
-/** What is charged of an allocation. */
-interface Charged {
-  readonly held: boolean;
-  readonly sinceMs: number;
-  readonly devices: readonly string[];
-  readonly cpus: number;
 }
