@@ -13,7 +13,7 @@ import { createJobHandle } from './job-handle.ts';
 import { profileLayers } from './profiles.ts';
 import { viewSettings } from './settings-view.ts';
 import { checkSubmission, readSubmission, submit } from './submit.ts';
-import { listArchiveSeen, sees } from './visible.ts';
+import { listArchiveSeen, requireProject, sees } from './visible.ts';
 
 export function createJobs(embedded: Embedded): Jobs {
   return {
@@ -77,6 +77,7 @@ export async function listJobs(
   const { plane, host } = embedded;
   await plane.catchUp();
   const { project, owner, state: wanted, limit = defaultLimit } = filter;
+  if (project !== undefined) await requireProject(embedded, project);
   const live = [...plane.state.jobs.values()].filter(
     (job) => matches(job, filter) && sees(embedded, job.project) && (wanted === undefined || jobState(job) === wanted),
   );

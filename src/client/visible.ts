@@ -1,5 +1,5 @@
 import { whoOf } from '../control/refusal-audit.ts';
-import { authorizeAction, isAdministrator, mayRead } from '../core/access/authorize.ts';
+import { authorizeAction, isAdministrator, mayRead, unknownProject } from '../core/access/authorize.ts';
 import type { Action } from '../core/access/permissions.ts';
 import type { Job } from '../core/job/job.ts';
 import type { ArchivedRecord, ArchiveFilter } from '../log/fact-log.ts';
@@ -21,6 +21,15 @@ export function allow(embedded: Embedded, action: Action, job?: Pick<Job, 'id' |
     plane.auditRefusal({ who: whoOf(actor), action, subject: job?.id ?? null, code: refusal.code });
   }
   throw new RefusalError(refusal);
+}
+
+/** Throws NOT_FOUND for a project that they do not see. Of one that was removed, the jobs that are kept may be asked for. */
+export async function requireProject(embedded: Embedded, project: string): Promise<void> {
+  const { plane, actor } = embedded;
+  const isSeen = sees(embedded, project);
+  if (isSeen && plane.state.access.projects.has(project)) return;
+  if (isSeen && (await plane.log.listArchive({ project, limit: 1 })).length > 0) return;
+  throw new RefusalError(unknownProject(plane.state, actor, project));
 }
 
 /** Archived jobs that they may see, as many as asked for of each project. */

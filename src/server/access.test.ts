@@ -45,6 +45,19 @@ describe('who is let in', () => {
     expect(drain).toMatchObject({ status: 403, json: { error: { code: 'FORBIDDEN' } } });
   });
 
+  it('tells of a list of a project that is not there, or not theirs, which there are [X29]', async () => {
+    const token = await tokenOf({ kind: 'user', user: 'eva' });
+    await served.ask('POST', '/v1/projects', { body: { name: 'hidden' } });
+    for (const path of ['/v1/jobs', '/v1/secrets']) {
+      for (const project of ['moon', 'hidden']) {
+        const told = await served.ask('GET', `${path}?project=${project}`, { token });
+        expect(told).toMatchObject({ status: 404, json: { error: { code: 'NOT_FOUND', hint: 'there are: default' } } });
+        expect(told.json.error.message).toBe(`there is no project "${project}"`);
+      }
+      expect((await served.ask('GET', `${path}?project=default`, { token })).status).toBe(200);
+    }
+  });
+
   it('lets a node join once with a join token, and then by its own key [G9]', async () => {
     const token = await tokenOf({ kind: 'join' });
     const key = 'ab'.repeat(32);

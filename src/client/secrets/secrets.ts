@@ -6,6 +6,7 @@ import type { State } from '../../core/state.ts';
 import { type Embedded, execute } from '../embedded.ts';
 import { RefusalError } from '../refusal-error.ts';
 import type { SecretKey, Secrets } from '../secret-api.ts';
+import { requireProject } from '../visible.ts';
 import { openHomeKey } from './home-key.ts';
 import { sealForAll } from './seal-for-all.ts';
 
@@ -14,6 +15,7 @@ export function createSecrets(embedded: Embedded): Secrets {
   const secrets: Secrets = {
     async list(options = {}) {
       await plane.catchUp();
+      if (options.project !== undefined) await requireProject(embedded, options.project);
       return viewSecrets(plane.state, options.project ?? null).filter(
         ({ project }) => project === null || mayRead(plane.state, actor, project),
       );
