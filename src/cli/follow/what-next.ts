@@ -1,11 +1,15 @@
 import type { JobView } from '../../core/job/view.ts';
+import type { Outcome } from '../../core/reason.ts';
 import { writeDuration, writeSize } from '../../core/units.ts';
 import { hintInReason } from '../services/replica-line.ts';
 
 /** What to do about a job that failed: every failure says what to do next. */
 export function whatNext(view: JobView): readonly string[] {
-  const { outcome, id, settings } = view;
+  const { outcome, id, settings, service } = view;
   if (outcome === null) return [];
+  if (service !== null && isForRetry(outcome)) {
+    return [`yard services ${service} shows what takes its place`];
+  }
   switch (outcome.reason) {
     case 'exit':
       return [afterExit(view)];
@@ -24,6 +28,11 @@ export function whatNext(view: JobView): readonly string[] {
     case 'unschedulable':
       return ['yard nodes shows what there is'];
   }
+}
+
+/** A replica is not run again as a job of its own: its service brings another, if it wants one. */
+function isForRetry({ reason }: Outcome): boolean {
+  return reason === 'stopped' || reason === 'timed-out' || reason === 'node-lost' || reason === 'node-fault';
 }
 
 function afterExit({ id, outcome, settings, array }: JobView): string {
