@@ -3,6 +3,7 @@ import { type Context, flagOption, type Invocation, type Options, textOption } f
 import { UsageError } from '../usage-error.ts';
 import { jobInFull } from '../views/job-in-full.ts';
 import { jobsTable } from '../views/jobs-table.ts';
+import { partView } from '../views/part-view.ts';
 
 const states = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED'] as const;
 const clearScreen = '\x1b[H\x1b[2J';
@@ -46,8 +47,10 @@ function noJobs(options: Options): string {
 }
 
 async function showOne(context: Context, client: RunyardClient, reference: string): Promise<void> {
-  const view = await (await client.jobs.get(reference)).view();
-  context.output.answer(view, (width) => jobInFull(view, Date.now(), width));
+  const job = await client.jobs.get(reference);
+  const { part } = job;
+  const view = part === null ? await job.view() : partView(await job.view(), part);
+  context.output.answer(view, (width) => jobInFull(view, Date.now(), width, part));
 }
 
 async function filterOf(client: RunyardClient, options: Options): Promise<JobFilter> {

@@ -3,8 +3,8 @@ import type { Outcome } from '../../core/reason.ts';
 import type { Context, Invocation } from '../context.ts';
 import { exitCodeOfAll } from '../exit-code.ts';
 import { endLine } from '../follow/ending.ts';
-import { outcomeOf } from '../follow/follow.ts';
 import { refuseService } from '../request/find-subject.ts';
+import { outcomeOf } from '../views/part-view.ts';
 
 /** Waits until all have ended; the exit code is the first that is not zero, in the order given. */
 export async function execute(context: Context, { args }: Invocation): Promise<number> {

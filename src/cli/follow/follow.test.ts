@@ -10,8 +10,8 @@ import type { CaughtSignal, Context } from '../context.ts';
 import { chooseOutput } from '../output/choose.ts';
 import { keepStreams } from '../output/fake-streams.testsuite.ts';
 import { jobsTable, whyOf } from '../views/jobs-table.ts';
+import { outcomeOf } from '../views/part-view.ts';
 import { endLine, outputsLine } from './ending.ts';
-import { outcomeOf } from './follow.ts';
 import { type HeldNode, watchInterrupts } from './interrupts.ts';
 import { createNarrator } from './narrator.ts';
 import { phaseOf } from './phase.ts';
@@ -121,6 +121,18 @@ describe('the end of a job, as it is told', () => {
       const outcome = { reason, exitCode: reason === 'exit' ? 1 : null, signal: null, message: reason };
       expect(whatNext(jobView({ state: 'FAILED', outcome }))).toHaveLength(1);
     }
+  });
+
+  it('names for a replica its service, whatever ended it: retry is refused there [X28]', () => {
+    for (const reason of Object.keys(endReasons) as EndReason[]) {
+      const outcome = { reason, exitCode: reason === 'exit' ? 1 : null, signal: null, message: reason };
+      const [what = ''] = whatNext(jobView({ state: 'FAILED', outcome, service: 'llm', replica: 0 }));
+      expect(what).not.toMatch(/retry|--timeout|--max-attempts/);
+    }
+    const stopped = { reason: 'stopped', exitCode: null, signal: null, message: 'stopped by ada' } as const;
+    expect(whatNext(jobView({ state: 'FAILED', outcome: stopped, service: 'llm', replica: 0 }))).toEqual([
+      'yard services llm shows what takes its place',
+    ]);
   });
 
   it('asks for twice the memory where the limit killed it', () => {

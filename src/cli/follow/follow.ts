@@ -2,10 +2,10 @@ import { relative, resolve } from 'node:path';
 import type { JobHandle, LogChunk, RunyardClient } from '../../client/api.ts';
 import { RefusalError } from '../../client/refusal-error.ts';
 import type { JobView } from '../../core/job/view.ts';
-import type { Outcome } from '../../core/reason.ts';
 import type { Context } from '../context.ts';
 import { exitCodeOf, notItsOwn } from '../exit-code.ts';
 import { reportOf } from '../report-error.ts';
+import { outcomeOf } from '../views/part-view.ts';
 import { endLine, outputsLine } from './ending.ts';
 import type { Interrupts } from './interrupts.ts';
 import { createNarrator, type Narrator } from './narrator.ts';
@@ -189,11 +189,4 @@ async function land(context: Context, job: JobHandle, to: string | null): Promis
     if (error instanceof RefusalError) return error;
     throw error;
   }
-}
-
-/** The outcome of the whole, or of the part that was asked for; null while it has none. */
-export function outcomeOf(view: JobView, part: number | null): Outcome | null {
-  if (part === null) return view.outcome;
-  const tasks = view.tasks.filter((task) => (view.array === null ? task.rank : task.index) === part);
-  return tasks[tasks.length - 1]?.outcome ?? (view.array === null ? view.outcome : null);
 }

@@ -7,15 +7,22 @@ import { whyOf } from './jobs-table.ts';
 
 const mostTasks = 20;
 
-/** One job in full, for a person. */
-export function jobInFull(view: JobView, nowMs: number, width: number | null): string {
+/** One job in full, for a person; or one part of it, which `part` names. */
+export function jobInFull(view: JobView, nowMs: number, width: number | null, part: number | null = null): string {
+  // The times are those of the whole job.
+  const { startedAt, endedAt } = part !== null && view.array !== null ? untold : view;
   const facts: (readonly [string, string] | null)[] = [
-    ['state', [view.state, view.outcome?.message ?? whyOf(view)].filter(Boolean).join('  ')],
+    [
+      'state',
+      [view.state, view.outcome?.message ?? whyOf(part === null ? view : { ...view, array: null })]
+        .filter(Boolean)
+        .join('  '),
+    ],
     ['submitted', `${view.submittedAt} by ${view.owner} (${describeAge(nowMs - Date.parse(view.submittedAt))} ago)`],
-    view.startedAt === null ? null : ['started', view.startedAt],
-    view.startedAt === null || view.endedAt === null
+    startedAt === null ? null : ['started', startedAt],
+    startedAt === null || endedAt === null
       ? null
-      : ['took', describeDuration(Date.parse(view.endedAt) - Date.parse(view.startedAt))],
+      : ['took', describeDuration(Date.parse(endedAt) - Date.parse(startedAt))],
     ['attempt', String(view.attempt)],
     supervisionFact(view),
     view.service === null ? null : ['service', `${view.service}, replica ${view.replica ?? 0}`],
@@ -24,11 +31,13 @@ export function jobInFull(view: JobView, nowMs: number, width: number | null): s
     ['project', view.project],
   ];
   const lines = facts.filter((fact) => fact !== null).map(([key, value]) => `  ${key.padEnd(11)}${value}`);
-  const parts = [`${view.id}\n${lines.join('\n')}`];
+  const parts = [`${part === null ? view.id : `${view.id}/${part}`}\n${lines.join('\n')}`];
   if (view.tasks.length > 0) parts.push(tasksTable(view, width));
   if (view.outputs.length > 0) parts.push(outputsTable(view.outputs, width));
   return parts.join('\n\n');
 }
+
+const untold = { startedAt: null, endedAt: null };
 
 /** Of work that is restarted: how often it was, and after what (X7). */
 function supervisionFact({ settings, tasks }: JobView): readonly [string, string] | null {
