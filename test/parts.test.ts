@@ -27,6 +27,12 @@ describe('a part that a job does not have', () => {
     expect((await lab.yard(['wait', `${id}/0`])).code).toBe(0);
     expect((await lab.yard(['wait', `${id}/2`])).code).toBe(2);
     expect((await lab.yard(['logs', `${id}/2`])).stdout).toBe('part 2\n');
+    expect((await lab.yard(['jobs', `${id}/2`])).stdout).toMatch(
+      /^three-\w+\/2\n {2}state {6}FAILED {2}exited with code 2/,
+    );
+    const [zero, two] = await Promise.all([0, 2].map((part) => lab.yard(['jobs', `${id}/${part}`, '--json'])));
+    expect(JSON.parse(zero?.stdout ?? '')).toMatchObject({ id, state: 'COMPLETED', tasks: [{ index: 0 }] });
+    expect(JSON.parse(two?.stdout ?? '')).toMatchObject({ id, state: 'FAILED', tasks: [{ index: 2, exitCode: 2 }] });
   });
 
   it('is refused of a job with one task, and of an array that has only some of the indices', async () => {
@@ -46,11 +52,36 @@ describe('a dry run', () => {
       return stderr;
     };
     expect(await refused('--project', 'nowhere')).toContain('"nowhere"');
+    expect(await refused('--project', 'nowhere')).toMatch(/there are: .*default/);
     expect(await refused('--timeout', '0s')).toContain('profile.timeout is 0.0 s; expected a duration above 0');
     expect(await refused('--secret', 'S')).toContain('secret "S" is not set');
     const fits = await lab.yard(['run', '--dry-run', '--cpus', '2', ...quick, 'true']);
     expect([fits.code, fits.stdout]).toEqual([0, expect.stringContaining('would go to ')]);
     expect((await lab.yard(['jobs', 'true'])).stderr).toContain('there is no job true');
+    const elsewhere = await lab.yard(['run', '--dry-run', '--workspace', 'nowhere', '--', 'true']);
+    expect([elsewhere.code, elsewhere.stdout]).toEqual([125, '']);
+    expect(elsewhere.stderr).toContain(`${lab.folder}/nowhere`);
+  });
+
+  it("looks at the project's quota [X33] [X21]", async () => {
+    expect((await lab.yard(['projects', 'create', 'small', '--quota', 'cores=1'])).code).toBe(0);
+    const dry = ['submit', '--dry-run', '--project', 'small'];
+    const over = await lab.yard([...dry, '--cpus', '2', ...quick, 'true']);
+    expect([over.code, over.stdout]).toEqual([
+      0,
+      expect.stringContaining('would wait: needs 2 cores, project small may use 1 in all'),
+    ]);
+    expect((await lab.yard([...dry, '--cpus', '1', ...quick, 'true'])).stdout).toContain('would go to ');
+  });
+});
+
+describe('a list of jobs', () => {
+  it('of a project that is not there is refused, with those that there are', async () => {
+    for (const command of ['jobs', 'secrets']) {
+      const { code, stdout, stderr } = await lab.yard([command, '--project', 'moon']);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(/there is no project "moon"\n +there are: .*default/);
+    }
   });
 });
 

@@ -4,6 +4,7 @@ import { buildManifest } from './build-manifest.ts';
 import { keepInside } from './link-target.ts';
 import type { Manifest } from './manifest.ts';
 import { encodeManifest } from './manifest-codec.ts';
+import { noWorkspace } from './no-workspace.ts';
 import { type StoredEntry, storeFiles } from './read-tree.ts';
 import { createSizeGuard, type WorkspaceLimits } from './size-guard.ts';
 import { openStatCache } from './stat-cache.ts';
@@ -170,14 +171,6 @@ async function splitKnown(
     else known.push({ path, mode: stat.mode, sizeBytes: stat.sizeBytes, hash, stat });
   }
   return { known, unread };
-}
-
-function noWorkspace(directory: string): TreeRefusal {
-  return new TreeRefusal('NO_WORKSPACE', {
-    path: directory,
-    message: `the workspace ${directory} is no directory`,
-    hint: 'workspace.workdir names a folder, relative to the job file',
-  });
 }
 
 function isUnreadable(error: unknown, root: string): error is HostError & { path: string } {

@@ -2,7 +2,7 @@ import { jobOfRecord } from '../control/archive.ts';
 import { type Job, jobState } from '../core/job/job.ts';
 import { type JobView, viewJob } from '../core/job/view.ts';
 import { fitOnNode, isAllocation } from '../core/placement/fit.ts';
-import { whyNotPlaced } from '../core/placement/waiting.ts';
+import { heldByQuota, whyNotPlaced } from '../core/placement/waiting.ts';
 import { mergeSettings } from '../core/profile/settings.ts';
 import { closedSecrets } from '../core/secrets/openers.ts';
 import type { Submission } from '../wire/submission.ts';
@@ -44,11 +44,13 @@ async function preview(
   const fitting = [...state.nodes.values()].filter((node) =>
     isAllocation(fitOnNode(node, resources, undefined, closed)),
   );
+  const waiting =
+    fitting.length >= nodes ? heldByQuota(state, { project, settings }) : whyNotPlaced(state, resources, nodes, work);
   return {
     settings: viewSettings(settings, origins),
     spec: submission.source,
-    node: fitting.length >= nodes ? (fitting[0]?.name ?? null) : null,
-    waiting: fitting.length >= nodes ? null : whyNotPlaced(state, resources, nodes, work),
+    node: waiting === null ? (fitting[0]?.name ?? null) : null,
+    waiting,
   };
 }
 

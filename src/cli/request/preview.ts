@@ -1,15 +1,19 @@
+import { resolve } from 'node:path';
 import type { RunyardClient, SettingView } from '../../client/api.ts';
 import { serviceKeys } from '../../wire/key-advice.ts';
-import type { Submission } from '../../wire/submission.ts';
 import type { Context } from '../context.ts';
 import { layoutTable } from '../output/table.ts';
+import { checkWorkspace } from './check-workspace.ts';
+import type { JobRequest } from './read-request.ts';
 
 /** `--dry-run`: effective values with their origins, and whether and where it would fit. */
 export async function showPreview(
   context: Context,
   client: RunyardClient,
-  { submission, project }: { readonly submission: Submission; readonly project: string | null },
+  { submission, project, baseDirectory, workspaceOf }: JobRequest,
 ): Promise<number> {
+  const { workspace } = submission.spec;
+  if (workspace !== null && workspaceOf === null) await checkWorkspace(resolve(baseDirectory, workspace.workdir));
   const preview = await client.jobs.preview(submission, project === null ? {} : { project });
   const verdict =
     preview.node === null ? `would wait: ${preview.waiting?.message ?? 'no node fits'}` : `would go to ${preview.node}`;

@@ -41,7 +41,8 @@ export function whyWaiting(state: State, job: Job, nowMs: number): Waiting | nul
 /** What goes by when other work ends; anything else holds up the job whatever its project may use. */
 const passing: ReadonlySet<WaitReason> = new Set(['busy', 'spread', 'draining']);
 
-function heldByQuota(state: State, { project, settings }: Job): Waiting | null {
+/** Null where its project may use so much more. */
+export function heldByQuota(state: State, { project, settings }: Pick<Job, 'project' | 'settings'>): Waiting | null {
   const { nodes, resources } = settings;
   const message = whyOverQuota(state, project, usageOf(state, resources, nodes));
   return message === null ? null : { reason: 'quota', message };
