@@ -7,6 +7,7 @@ export interface Gpu {
   /** `GPU-…`: the name under which it is reserved, as indices change between boots. */
   readonly uuid: string;
   readonly model: string;
+  /** 0 where it does not tell, as one that shares the memory of its machine: it fits no work that asks for some. */
   readonly memoryMiB: number;
 }
 
@@ -34,13 +35,17 @@ export async function findDevices(processes: Pick<Processes, 'runHelper'>, path:
   }
 }
 
-/** Parses lines such as `0, GPU-6f1c…, NVIDIA H100 80GB HBM3, 81559`. */
+/** What stands in the place of a number that the driver has not. */
+const untold = /^\[?(N\/A|Not Supported)\]?$/i;
+
+/** Parses lines such as `0, GPU-6f1c…, NVIDIA H100 80GB HBM3, 81559`, or `…, NVIDIA GB10, [N/A]`. */
 export function parseGpus(csv: string): DeviceInventory {
   const gpus: Gpu[] = [];
   for (const line of csv.split('\n').filter((text) => text.trim() !== '')) {
     const fields = line.split(',').map((field) => field.trim());
-    const [index, uuid = '', model = '', memoryMiB] = fields;
-    if (fields.length !== 4 || !/^\d+$/.test(index ?? '') || !/^\d+$/.test(memoryMiB ?? '')) {
+    const [index, uuid = '', model = '', memory = ''] = fields;
+    const memoryMiB = untold.test(memory) ? '0' : memory;
+    if (fields.length !== 4 || !/^\d+$/.test(index ?? '') || !/^\d+$/.test(memoryMiB)) {
       const problem = `nvidia-smi printed "${line.trim()}": expected index, uuid, name and memory in MiB`;
       return { gpus: [], problem };
     }

@@ -67,6 +67,14 @@ describe('why a node is not simply ready', () => {
     ]);
   });
 
+  it('leaves it open how much memory a GPU has that does not tell', () => {
+    const gpus = [
+      { uuid: 'GPU-a', index: 0, name: 'NVIDIA GB10', memoryMiB: 0 },
+      { uuid: 'GPU-b', index: 1, name: 'NVIDIA H100', memoryMiB: 81_920 },
+    ];
+    expect(nodeInFull(node({ gpus }), nowMs)).toContain('0: NVIDIA GB10 (memory unknown), 1: NVIDIA H100 80 GiB');
+  });
+
   it('stands beside the state of a node in full', () => {
     expect(nodeInFull(node({ state: 'SUSPECT', heardAt: at(-42_000) }), nowMs)).toContain(
       '  state    SUSPECT  heard 42 s ago',

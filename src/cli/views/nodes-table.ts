@@ -37,13 +37,18 @@ function deadline({ drainDeadlineAt, tasks }: ListedNode, nowMs: number): string
   return leftMs > 0 ? `stopped in ${describeAge(leftMs)}` : 'being stopped';
 }
 
+/** A GPU that shares the memory of its machine does not tell it. */
+function memoryOf({ memoryMiB }: ListedNode['gpus'][number]): string {
+  return memoryMiB === 0 ? '(memory unknown)' : describeMiB(memoryMiB);
+}
+
 export function nodeInFull(node: ListedNode, nowMs: number): string {
   const labels = Object.entries(node.labels).map(([key, value]) => `${key}=${value}`);
   const facts: readonly (readonly [string, string])[] = [
     ['state', [node.state, whyOf(node, nowMs)].filter(Boolean).join('  ')],
     ['cores', `${node.free.cpus} of ${node.cpus} free`],
     ['memory', `${describeMiB(node.free.memoryMiB)} of ${describeMiB(node.memoryMiB)} free`],
-    ['gpus', node.gpus.map((gpu) => `${gpu.index}: ${gpu.name} ${describeMiB(gpu.memoryMiB)}`).join(', ') || 'none'],
+    ['gpus', node.gpus.map((gpu) => `${gpu.index}: ${gpu.name} ${memoryOf(gpu)}`).join(', ') || 'none'],
     ['labels', labels.join(', ') || 'none'],
     ['tasks', node.tasks.join(', ') || 'none'],
     ['address', node.advertise],
