@@ -9,6 +9,7 @@ import { logCheckers } from './of-the-log.ts';
 import { restCheckers } from './of-the-rest.ts';
 import { stateCheckers } from './of-the-state.ts';
 import { truthCheckers } from './of-the-truth.ts';
+import { usageCheckers } from './of-usage.ts';
 
 /** Every promise that a seed is held to. */
 export const checkers: readonly Checker[] = [
@@ -21,5 +22,6 @@ export const checkers: readonly Checker[] = [
   ...accessCheckers,
   ...pushedLogCheckers,
   ...secretCheckers,
+  ...usageCheckers,
   ...restCheckers,
 ];
