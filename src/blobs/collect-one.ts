@@ -4,6 +4,7 @@ import { buildManifest } from './build-manifest.ts';
 import { type CheckedLinks, keepInside } from './link-target.ts';
 import type { ManifestEntry } from './manifest.ts';
 import type { Materialised, MaterialisedFile } from './materialise.ts';
+import { isLikePattern } from './output-pattern.ts';
 import { type StoredEntry, storeFiles } from './read-tree.ts';
 import type { StorageHost } from './storage-host.ts';
 import { isWithin } from './tree-path.ts';
@@ -59,7 +60,10 @@ export async function readOutput(output: OneOutput): Promise<Verdict> {
 
 async function whyAbsent({ path, host }: OneOutput, named: string): Promise<string> {
   const target = await host.files.readLink(named).catch(() => null);
-  return target === null ? 'the job did not write it' : `link ${path} → ${target} leads nowhere`;
+  if (target !== null) return `link ${path} → ${target} leads nowhere`;
+  return isLikePattern(path)
+    ? `there is no file of that very name, and patterns are not expanded: name each file, or their folder`
+    : 'the job did not write it';
 }
 
 async function readFile(output: OneOutput, file: Found): Promise<Verdict> {

@@ -54,6 +54,15 @@ describe('collecting outputs', () => {
     execFileSync('diff', ['-r', join(job.workdir, 'runs'), join(landing, 'runs')]);
   });
 
+  it('says that patterns are not expanded, and takes a file of that very name [S5] [C30]', async () => {
+    const job = await openJob({}, { 'a.x': 'a', 'b?': 'b' });
+    const { outputs } = await job.collect(['*.x', 'b?']);
+    expect(outputs).toEqual([
+      { path: '*.x', state: 'missing', why: expect.stringContaining('patterns are not expanded: name each file') },
+      { path: 'b?', state: 'collected', sizeBytes: 1 },
+    ]);
+  });
+
   it('does not take what was pushed and not written again for an output [S5] [C30]', async () => {
     const job = await openJob(
       {

@@ -48,7 +48,7 @@ name = "demo"
 setup = "echo in setup; echo made > by-setup"
 run = "cat by-setup; printf '%s\\\\n' \\"$A\\"; echo \\"$@\\"; echo x > a.txt"
 workspace = { workdir = "." }
-outputs = ["a.txt", "b.txt"]
+outputs = ["a.txt", "b.txt", "*.x"]
 env = { A = "$HOME 'quoted' \\\\ \\"ü\\"\\nsecond" }
 `;
       writeFileSync(join(directory, 'job.toml'), file);
@@ -56,7 +56,9 @@ env = { A = "$HOME 'quoted' \\\\ \\"ü\\"\\nsecond" }
       expect([code, stdout]).toEqual([0, `made\n$HOME 'quoted' \\ "ü"\nsecond\none two words\n`]);
       expect(stderr).toContain('in setup\n');
       const [id = ''] = readdirSync(join(directory, 'outputs'));
-      expect(stderr).toContain(`outputs             1 collected, 1 missing (b.txt) → outputs/${id}\n`);
+      expect(stderr).toContain(`outputs             1 collected, 2 missing (b.txt, *.x) → outputs/${id}\n`);
+      expect(stderr).toContain('patterns are not expanded: *.x (name each file');
+      expect((await yard('outputs', id, '--list')).stdout).toMatch(/\*\.x +missing .* patterns are not expanded/);
       expect(readdirSync(join(directory, 'outputs', id))).toEqual(['a.txt']);
       const again = await yard('run', '--from', id, '--set', 'env.A=other', '--to', 'elsewhere');
       expect([again.code, again.stdout]).toEqual([0, 'made\nother\none two words\n']);

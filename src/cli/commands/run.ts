@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isLikePattern } from '../../blobs/output-pattern.ts';
 import type { JobHandle, RunyardClient } from '../../client/api.ts';
 import type { Context, Invocation } from '../context.ts';
 import { flagOption, textOption } from '../context.ts';
@@ -45,6 +46,7 @@ export async function submitRequest(
   { request, invocation, onPushed }: { request: JobRequest; invocation: Invocation; onPushed: () => void },
 ): Promise<JobHandle> {
   const { submission, baseDirectory, workspaceOf, limitWorkspace } = request;
+  notePatterns(context, submission.spec.outputs);
   const push = showPush(context.output);
   const project = textOption(invocation.options, 'project');
   if (submission.spec.workspace === null) onPushed();
@@ -61,6 +63,13 @@ export async function submitRequest(
   });
   push.end(job.id);
   return job;
+}
+
+/** Said before the job runs for hours: there may be a file of that very name, and hardly ever is. */
+function notePatterns({ output }: Context, outputs: readonly string[]): void {
+  const patterns = outputs.filter(isLikePattern);
+  if (patterns.length === 0) return;
+  output.note(`outputs are names, and patterns are not expanded: ${patterns.join(', ')} (name each file, or a folder)`);
 }
 
 /** Absolute; outputs land in it or below. */

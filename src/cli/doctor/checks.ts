@@ -6,7 +6,7 @@ import { createNodeMachine } from '../../host/node/machine.ts';
 import type { Context } from '../context.ts';
 import { processesOf } from '../daemon/daemon-record.ts';
 import { reportOf } from '../report-error.ts';
-import { describeMiB } from '../views/size.ts';
+import { describeGpuMemory } from '../views/size.ts';
 
 /** One thing that was looked at. `note`: worth knowing, and no fault. */
 export interface Finding {
@@ -95,7 +95,7 @@ async function checkGpus(context: Context): Promise<Finding> {
   const { gpus, problem } = await findDevices(processes, createNodeMachine().path());
   processes.close();
   if (problem !== null) return bad('gpus', problem, 'nvidia-smi has to work before jobs can have GPUs');
-  const names = gpus.map(({ index, model, memoryMiB }) => `${index}: ${model} ${describeMiB(memoryMiB)}`);
+  const names = gpus.map(({ index, model, memoryMiB }) => `${index}: ${model} ${describeGpuMemory(memoryMiB)}`);
   return good('gpus', names.length === 0 ? 'none' : names.join(', '));
 }
 

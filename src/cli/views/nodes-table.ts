@@ -1,7 +1,7 @@
 import type { ListedNode } from '../../client/api.ts';
 import { layoutTable } from '../output/table.ts';
 import { describeAge } from './age.ts';
-import { describeMiB } from './size.ts';
+import { describeGpuMemory, describeMiB } from './size.ts';
 
 export function nodesTable(nodes: readonly ListedNode[], nowMs: number, width: number | null): string {
   const rows = nodes.map((node) => [
@@ -37,18 +37,16 @@ function deadline({ drainDeadlineAt, tasks }: ListedNode, nowMs: number): string
   return leftMs > 0 ? `stopped in ${describeAge(leftMs)}` : 'being stopped';
 }
 
-/** A GPU that shares the memory of its machine does not tell it. */
-function memoryOf({ memoryMiB }: ListedNode['gpus'][number]): string {
-  return memoryMiB === 0 ? '(memory unknown)' : describeMiB(memoryMiB);
-}
-
 export function nodeInFull(node: ListedNode, nowMs: number): string {
   const labels = Object.entries(node.labels).map(([key, value]) => `${key}=${value}`);
   const facts: readonly (readonly [string, string])[] = [
     ['state', [node.state, whyOf(node, nowMs)].filter(Boolean).join('  ')],
     ['cores', `${node.free.cpus} of ${node.cpus} free`],
     ['memory', `${describeMiB(node.free.memoryMiB)} of ${describeMiB(node.memoryMiB)} free`],
-    ['gpus', node.gpus.map((gpu) => `${gpu.index}: ${gpu.name} ${memoryOf(gpu)}`).join(', ') || 'none'],
+    [
+      'gpus',
+      node.gpus.map((gpu) => `${gpu.index}: ${gpu.name} ${describeGpuMemory(gpu.memoryMiB)}`).join(', ') || 'none',
+    ],
     ['labels', labels.join(', ') || 'none'],
     ['tasks', node.tasks.join(', ') || 'none'],
     ['address', node.advertise],

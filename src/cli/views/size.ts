@@ -4,3 +4,8 @@ import { describeBytes } from '../../core/units.ts';
 export function describeMiB(sizeMiB: number): string {
   return describeBytes(sizeMiB * 1024 * 1024);
 }
+
+/** A GPU that shares the memory of its machine does not tell it. */
+export function describeGpuMemory(sizeMiB: number): string {
+  return sizeMiB === 0 ? '(memory unknown)' : describeMiB(sizeMiB);
+}
