@@ -131,6 +131,8 @@ export function heal({ cluster, clients }: Targets): void {
   }
   cluster.sharedDisk.fill(false);
   for (const client of clients) client.isCalm = true;
+  // An agent that does little would come to the call at which it was to be killed long after.
+  for (const { incarnation } of cluster.lives) incarnation.spare();
 }
 
 export function standsStill(targets: Targets, intents: readonly Intent[]): boolean {

@@ -185,5 +185,4 @@ function healAll(targets: Targets, { network, hearing }: ServedTargets): void {
   if (targets.cluster.history.logs !== null) targets.cluster.history.logs.isFull = false;
   network.ways.heal();
   heal(targets);
-  for (const { incarnation } of targets.cluster.lives) incarnation.spare();
 }

@@ -59,11 +59,12 @@ function keepOnNode({ cluster, plane }: ClientContext): readonly [] {
   const nodes = [...plane.state.nodes.values()];
   if (nodes.length === 0) return [];
   const { name: node, publicKey } = random.pick(nodes);
-  const machine = machines.find(({ isUp, disk }) => isUp && disk.find(`/node/${node}`) !== null);
+  const directory = nodeSecretsDirectory(`/node/${node}`);
+  const machine = machines.find(({ isUp, disk }) => isUp && disk.find(directory) !== null);
   if (machine === undefined || publicKey === null) return [];
   const { disk } = machine;
   const name = random.pick(names);
-  const path = `${nodeSecretsDirectory(`/node/${node}`)}/${name}`;
+  const path = `${directory}/${name}`;
   if (random.happens(0.4)) {
     disk.remove(path);
   } else {
