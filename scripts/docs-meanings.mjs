@@ -72,7 +72,8 @@ export const settingMeanings = {
   nodes: 'Ranks, each on a node of its own.',
   'resources.gpus': 'GPUs a task, or `"all"`: the whole node.',
   'resources.gpuType': 'Part of the name that a GPU must have, such as `"H100"`.',
-  'resources.gpuMemoryMiB': 'Least memory of each GPU, such as `"40GiB"`; one that does not tell its memory does not fit.',
+  'resources.gpuMemoryMiB':
+    'Least memory of each GPU, such as `"40GiB"`; one that does not tell its memory does not fit.',
   'resources.cpus': 'Cores a task; fractions are fine.',
   'resources.memoryMiB': 'Memory a task, such as `"16GiB"`; also its limit where the system can hold it.',
   'resources.diskMiB': 'Disk a task, such as `"50GiB"`; recorded, not yet checked.',

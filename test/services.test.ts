@@ -237,6 +237,12 @@ describe.sequential('a service on one node', () => {
     expect(stderr).toContain('web replaces it; with fewer replicas: yard services scale web N');
     await until(async () => (await seen()).replicas.every(({ id }) => id !== first?.id), 'the end of the replica');
     await settled(2);
+    expect((await lab.yard(['wait', first?.id ?? ''])).stderr).toContain(
+      'yard services web shows what takes its place',
+    );
+    const retried = await lab.yard(['retry', first?.id ?? '']);
+    expect([retried.code, retried.stdout]).toEqual([1, '']);
+    expect(retried.stderr).toContain(`${first?.id} was a replica of service web`);
   });
 
   it('keeps a service that is stopped, and starts it again when it is applied [X20]', async () => {

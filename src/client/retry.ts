@@ -21,6 +21,7 @@ export async function retry(
     await retryLive(embedded, job, reference.part);
     return job.id;
   }
+  if (job.service !== null) throw replicaEnded(job.id, job.service.name);
   const indices = indicesFor(job, reference.part, options.failed === true);
   return submit(embedded, await submissionOf(embedded, job.id), {
     retryOf: job.id,
@@ -28,6 +29,12 @@ export async function retry(
     project: job.project,
     ...(indices === null ? {} : { indices }),
   });
+}
+
+/** As a job of its own it would be no replica: nobody would scale, update or remove it with the others. */
+function replicaEnded(id: string, service: string): RefusalError {
+  const hint = `what takes its place: yard services ${service}; all anew: yard services restart ${service}`;
+  return new RefusalError(refuse('WRONG_STATE', `${id} was a replica of service ${service}`, { hint }));
 }
 
 async function retryLive(embedded: Embedded, job: Job, part: number | null): Promise<void> {
