@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RunningNode } from '../client/api.ts';
 import { Runyard } from '../client/runyard.ts';
 import { Server } from '../server/server.ts';
@@ -142,6 +143,14 @@ describe('yard at a server', () => {
     await shell.shown(/begun/);
     shell.type('\x03exit 5\r');
     expect((await shell.ended).code).toBe(5);
+    const lost = runInTerminal(place, ['exec', id]);
+    const seconds = '600.25';
+    lost.type(`(trap "" HUP; exec sleep ${seconds}) & echo be''gun\r`);
+    await lost.shown(/begun/);
+    lost.hangUp();
+    expect((await lost.ended).code).toBe(129);
+    const commands = () => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
+    await vi.waitFor(() => expect(commands()).not.toContain(`sleep ${seconds}\n`), { timeout: 30_000, interval: 100 });
     await place.yard('stop', id, '--grace', '0s');
     await place.yard('wait', id);
   });

@@ -3,6 +3,8 @@ import { type Place, yardPath } from './yard.testsuite.ts';
 /** A `yard` in a terminal of 101 columns and 33 rows. */
 export interface TerminalRun {
   type(keys: string): void;
+  /** As the system does for a command whose terminal is lost. */
+  hangUp(): void;
   /** Resolves once what the terminal shows matches; rejects when the command ends without that. */
   shown(pattern: RegExp): Promise<void>;
   readonly ended: Promise<{ readonly code: number; readonly text: string }>;
@@ -31,6 +33,7 @@ export function runInTerminal(place: Place, args: readonly string[]): TerminalRu
   });
   return {
     type: (keys) => terminal.write(keys),
+    hangUp: () => terminal.kill('SIGHUP'),
     shown: (pattern) =>
       new Promise((resolve, reject) => {
         const look = (): void => {
