@@ -36,8 +36,9 @@ function commit() {
   return git('status', '--porcelain', '--untracked-files=no', 'src') === '' ? name : `${name}, changed`;
 }
 
-/** Returns the exit code: 0 only when each was found. `--within N` says in how many seeds. */
+/** Returns the exit code: 0 only when each was found. `--within N` says in how many seeds; `--list` only names them all. */
 async function findMutations(words) {
+  if (words.includes('--list')) return listMutations();
   const at = words.indexOf('--within');
   const within = at < 0 ? 100 : Number(words[at + 1]);
   const names = words.filter((_, position) => at < 0 || (position !== at && position !== at + 1));
@@ -52,6 +53,15 @@ async function findMutations(words) {
   }
   console.log(`${found} of ${wanted.length} deliberate faults found`);
   return found === wanted.length ? 0 : 1;
+}
+
+/** Names each once it is sure that it can be planted. */
+function listMutations() {
+  for (const { name, also, ...edit } of mutations) {
+    for (const one of [edit, also]) if (one !== undefined) plant(name, one, readFileSync(join(root, one.file), 'utf8'));
+    console.log(name);
+  }
+  return 0;
 }
 
 /** A seed counts only if it passes without the fault. */
@@ -99,11 +109,13 @@ function mutating({ name, also, ...edit }) {
       context.onLoad({ filter: /\.ts$/ }, (args) => {
         const change = edits.get(args.path);
         if (change === undefined) return null;
-        const text = readFileSync(args.path, 'utf8');
-        if (text.split(change.find).length !== 2)
-          throw new Error(`mutation "${name}": its text stands not once in ${change.file}`);
-        return { contents: text.replace(change.find, () => change.replace), loader: 'ts' };
+        return { contents: plant(name, change, readFileSync(args.path, 'utf8')), loader: 'ts' };
       });
     },
   };
+}
+
+function plant(name, { file, find, replace }, text) {
+  if (text.split(find).length !== 2) throw new Error(`mutation "${name}": its text stands not once in ${file}`);
+  return text.replace(find, () => replace);
 }

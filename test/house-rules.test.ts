@@ -91,6 +91,16 @@ describe('the rules of the house', () => {
     expect(`${checked.stdout}${checked.stderr}`).toBe('');
     expect(checked.status).toBe(0);
   });
+
+  it('can plant every deliberate fault, and says of each in docs/simulator.md at which seed it is found', () => {
+    const listed = spawnSync(process.execPath, ['scripts/sim.mjs', '--mutations', '--list'], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    expect(listed.stderr).toBe('');
+    const rows = read('docs/simulator.md').matchAll(/^\| ([^|]+) \| \d+[^|]*\|$/gm);
+    expect([...rows].map(([, name]) => name)).toEqual(listed.stdout.trim().split('\n'));
+  });
 });
 
 /** `file function` of each function above the limit, as the linter counts them. */

@@ -1,0 +1,66 @@
+/** Faults in supervision and rollouts. */
+export const servicesMutations = [
+  {
+    name: 'restart counters not persisted',
+    file: 'src/agent/supervision/journal.ts',
+    find: 'return JSON.parse(new TextDecoder().decode(bytes)) as Supervision;',
+    replace: 'return { ...(JSON.parse(new TextDecoder().decode(bytes)) as Supervision), history: freshHistory };',
+    services: true,
+  },
+  {
+    name: 'no backoff',
+    file: 'src/core/supervision/restart.ts',
+    find: 'const delayMs = backoffMs(policy, history.endsInRow, `${at.seed}.${restarts}`);',
+    replace: 'const delayMs = 0;',
+    services: true,
+  },
+  {
+    name: 'given up one failure too late',
+    file: 'src/core/supervision/restart.ts',
+    find: 'history.failures >= giveUp.failures',
+    replace: 'history.failures > giveUp.failures',
+    services: true,
+  },
+  {
+    name: 'one wrong liveness answer is enough',
+    file: 'src/core/supervision/probe.ts',
+    find: 'if (livenessFailures < probe.failures) return { ...health, livenessFailures };',
+    replace: '',
+    services: true,
+  },
+  {
+    name: 'readiness inherited by the next run',
+    file: 'src/core/supervision/probe.ts',
+    find: 'ready: started && probes.readiness === null,',
+    replace: 'ready: started,',
+    services: true,
+  },
+  {
+    name: 'old replica dismissed before its successor is ready',
+    file: 'src/core/service/plan.ts',
+    find: 'superfluous(others, wanted - maxUnavailable - updated, isUp)',
+    replace: 'superfluous(others, wanted - maxUnavailable - current.length, isUp)',
+    services: true,
+  },
+  {
+    name: 'surge that does not count what is stopping',
+    file: 'src/core/service/plan.ts',
+    find: 'const room = wanted + maxSurge - all.length;',
+    replace: 'const room = wanted + maxSurge - active.length;',
+    services: true,
+  },
+  {
+    name: 'minReady not waited for',
+    file: 'src/core/service/plan.ts',
+    find: 'return replica.readySinceMs !== null && nowMs - replica.readySinceMs >= minReadyMs;',
+    replace: 'return replica.readySinceMs !== null && minReadyMs >= 0 && nowMs >= 0;',
+    services: true,
+  },
+  {
+    name: 'endpoints of replicas that are not ready',
+    file: 'src/core/service/view.ts',
+    find: 'if (!replica.ready || replica.stopping) return [];',
+    replace: 'if (replica.stopping) return [];',
+    services: true,
+  },
+];
