@@ -47,6 +47,17 @@ describe('secrets as files', () => {
     expect(existsSync(kept)).toBe(false);
   });
 
+  it('go although a loss of power took away the word where they are', async () => {
+    const orphan = join(directory, 'secret-files-0123456789abcdef');
+    mkdirSync(join(orphan, 'a.0.0.1'), { recursive: true });
+    writeFileSync(join(orphan, 'a.0.0.1', 'hf'), value);
+    const files = await openSecretFiles(host, directory);
+    const path = await files.write('b.0.0.1', 'hf', value);
+    await files.keepOnly(['b.0.0.1']);
+    expect([existsSync(orphan), existsSync(path)]).toEqual([false, true]);
+    await files.remove('b.0.0.1');
+  });
+
   it('are written at the same time as others go', async () => {
     const files = await openSecretFiles(host, directory);
     const names = Array.from({ length: 10 }, (_, index) => `a.${index}.0.1`);

@@ -15,6 +15,8 @@ export interface SecretFiles {
 }
 
 const memoryDirectory = '/dev/shm';
+/** How folders of it are called where there is no such place. */
+const onDisk = 'secret-files-';
 
 /** Which folder it is stands here, with the boot in which it was made: a name of an older boot may be anybody's by now. */
 interface Place {
@@ -59,6 +61,7 @@ export async function openSecretFiles(
       }),
     keepOnly: (attempts) =>
       inTurn(async () => {
+        for (const orphan of await orphansIn(files, directory, place)) await files.remove(orphan);
         if (place === null) return;
         const names = ((await files.list(place)) ?? []).map(({ name }) => name);
         await removeAll(
@@ -67,6 +70,14 @@ export async function openSecretFiles(
         );
       }),
   };
+}
+
+/** Folders on the disk of which a loss of power left only themselves, and not the word where they are. */
+async function orphansIn(files: Host['files'], directory: string, place: string | null): Promise<readonly string[]> {
+  return ((await files.list(directory)) ?? [])
+    .filter(({ name, kind }) => kind === 'directory' && name.startsWith(onDisk))
+    .map(({ name }) => `${directory}/${name}`)
+    .filter((path) => path !== place);
 }
 
 async function readPlace({ files, clock }: Pick<Host, 'files' | 'clock'>, directory: string): Promise<string | null> {
@@ -89,7 +100,7 @@ async function makePlace(
   const inMemory = (await files.stat(memoryDirectory))?.kind === 'directory';
   for (;;) {
     const suffix = toHex(chance.bytes(8));
-    const made = inMemory ? `${memoryDirectory}/runyard-${suffix}` : `${directory}/secret-files-${suffix}`;
+    const made = inMemory ? `${memoryDirectory}/runyard-${suffix}` : `${directory}/${onDisk}${suffix}`;
     const place: Place = { bootId: clock.bootId(), directory: made };
     // Noted first, so that the next agent finds it whenever this one dies.
     await files.writeAtomic(placePath(directory), new TextEncoder().encode(JSON.stringify(place)), { mode: 0o600 });

@@ -13,4 +13,5 @@ export const keptServedSeeds: readonly KeptSeed[] = [
   { seed: 2058, found: 'an agent that ended all failed on an attempt that was just put aside, and left the others' },
   { seed: 21, found: 'a full disk took away a heartbeat that had been heard' },
   { seed: 97, found: 'a node was lost with the very look at which a third fell silent' },
+  { seed: 90067, found: 'values of secrets stayed on a disk that lost the word where they are with its power' },
 ];
