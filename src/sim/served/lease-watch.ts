@@ -29,6 +29,10 @@ export class LeaseWatch {
     if (!isGoing || serving !== this.#serving) {
       this.#serving = isGoing ? serving : null;
       this.#sinceMs = cluster.world.nowMs;
+      // That loss is held back may begin and end between two looks, and all who are silent get their grace again.
+      this.#serving?.plane.subscribe(({ facts, nowMs }) => {
+        if (facts.some(({ kind }) => kind === 'LossReleased')) this.#heldUntilMs = nowMs;
+      });
       return false;
     }
     const nowMs = serving.plane.nowMs();
