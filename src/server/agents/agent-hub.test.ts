@@ -205,6 +205,22 @@ describe('two agents of one node', () => {
     expect(lab.embedded.plane.state.nodes.get('n1')?.instance).toBe('new');
   });
 
+  it('tell the one that lives when the hello of one that died comes after its own', async () => {
+    const alive = lab.agent('n1', { instance: 'alive' });
+    await alive.join();
+    const dead = lab.raw('n1');
+    dead.text(hello('n1'));
+    dead.drop();
+    await lab.time.pass(10);
+    expect(lab.embedded.plane.state.nodes.get('n1')?.instance).toBe('raw');
+    expect(alive.dismissals).toMatchObject([{ elsewhere: false, refusal: { code: 'STALE_ATTEMPT' } }]);
+    const next = lab.agent('n1', { instance: 'next' });
+    await next.join();
+    await lab.time.pass(60_000);
+    expect(next.dismissals).toEqual([]);
+    expect(presenceOf('n1')).toBe('up');
+  });
+
   it('tell an old one that was cut off meanwhile when it comes again', async () => {
     const old = lab.agent('n1', { instance: 'old' });
     await old.join();

@@ -96,6 +96,15 @@ export class AgentHub implements SessionHub {
     else before.supersede(session);
   }
 
+  /**
+   * The log has it as the agent that speaks, and its connection is gone: what it sent last came late, as it does from a
+   * process that was killed. Another that is connected would not be heard any more and must know.
+   */
+  joinedInVain(session: AgentSession): void {
+    const other = this.#sessions.get(session.node);
+    if (other !== undefined && other.instance !== session.instance) other.supersede(session);
+  }
+
   gone(session: AgentSession): void {
     this.#greeting.delete(session);
     if (this.#sessions.get(session.node) === session) this.#sessions.delete(session.node);

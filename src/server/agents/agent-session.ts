@@ -23,6 +23,8 @@ export interface SessionHub {
   rejoinWithinMs(): number;
   /** The node is this session's from now on; whoever had it is told. */
   joined(session: AgentSession): void;
+  /** It joined when its connection was gone already. */
+  joinedInVain(session: AgentSession): void;
   gone(session: AgentSession): void;
   /** A heartbeat. */
   heard(node: string, instance: string): void;
@@ -141,7 +143,7 @@ export class AgentSession {
       { kind: 'JoinNode', leased: true, ...hello.node },
       { actor: { kind: 'node', name: this.node } },
     );
-    if (this.#stage === 'over') return undefined;
+    if (this.#stage === 'over') return isRefusal(answer) ? undefined : this.#hub.joinedInVain(this);
     if (isRefusal(answer)) return this.#refuse(answer);
     return this.#joined(version);
   }

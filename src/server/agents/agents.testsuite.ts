@@ -63,6 +63,8 @@ export interface RawAgent {
   readonly pauses: ('pause' | 'resume')[];
   text(value: unknown): void;
   bytes(bytes: Uint8Array): void;
+  /** The connection is lost, once what was said has arrived. */
+  drop(): void;
 }
 
 export async function openAgentLab(): Promise<AgentLab> {
@@ -169,6 +171,7 @@ function createRaw(lab: AgentLab, node: string): RawAgent {
     pauses,
     text: (value) => pair.link.sendText(typeof value === 'string' ? value : JSON.stringify(value)),
     bytes: (bytes) => pair.link.sendBytes(bytes),
+    drop: () => queueMicrotask(() => pair.drop()),
   };
 }
 

@@ -14,4 +14,5 @@ export const keptServedSeeds: readonly KeptSeed[] = [
   { seed: 21, found: 'a full disk took away a heartbeat that had been heard' },
   { seed: 97, found: 'a node was lost with the very look at which a third fell silent' },
   { seed: 90067, found: 'values of secrets stayed on a disk that lost the word where they are with its power' },
+  { seed: 90293, found: 'a hello of an agent that had died came after that of the next, which was never heard again' },
 ];

@@ -2,6 +2,7 @@ import { Agent } from '../../../agent/agent.ts';
 import type { Sealing } from '../../../agent/secrets/sealing.ts';
 import type { BlobStore } from '../../../blobs/blob-store.ts';
 import { openDirectoryStore } from '../../../blobs/directory-store.ts';
+import { refuse } from '../../../core/refusal.ts';
 import { sleep } from '../../../host/clock.ts';
 import type { Host } from '../../../host/host.ts';
 import { createNodeHost } from '../../../host/node/node-host.ts';
@@ -200,8 +201,15 @@ async function openParts({ host, seat, options }: Joining, address: ServerAddres
   };
 }
 
-/** Where another agent that cannot adopt them speaks for the node, this one's tasks end with it (reliability.md, Rejoin). */
+/**
+ * Where another agent that cannot adopt them speaks for the node, this one's tasks end with it (reliability.md, Rejoin).
+ * One that took over here has ended, as this one has the node's seat: it came late, and this one begins anew.
+ */
 async function dismiss(starting: Promise<Agent> | null, { refusal, elsewhere }: Dismissal): Promise<Error> {
+  if (!elsewhere && refusal.code === 'STALE_ATTEMPT') {
+    const message = 'what an agent that ran here before had sent came late: this one must start anew';
+    return new RefusalError(refuse('WRONG_STATE', message, { hint: 'yard up does so by itself' }));
+  }
   // It may come while the agent is about to begin.
   if (elsewhere) await (await starting)?.endAll(0);
   return new RefusalError(refusal);
