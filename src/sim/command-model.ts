@@ -78,7 +78,8 @@ function perform(
   const port = portOf(launch);
   if (port !== null) {
     machine.schedule(program.lastsMs / 4, () => {
-      if (process.alive) machine.listening.set(port, { process, answer: () => 'ok' });
+      // A job of another node of the machine may have been given the same one; it goes on without.
+      if (process.alive && machine.isPortFree(port)) machine.listening.set(port, { process, answer: () => 'ok' });
     });
   }
   for (const child of program.children) startChild(options, process, child);

@@ -149,10 +149,13 @@ export function isReady({ nodes }: Targets, intents: readonly Intent[], { state 
   return intents.every((intent) => intent.isAnswered) && isOpen(state, names.size);
 }
 
-/** Every node has come back and takes work. */
-function isOpen(state: State, nodes: number): boolean {
-  const open = [...state.nodes.values()].filter(({ presence, drain }) => presence.kind === 'up' && drain === null);
-  return open.length === nodes;
+/** Every node has come back and takes work, and no quota holds any back. */
+function isOpen({ nodes: known, access }: State, nodes: number): boolean {
+  const open = [...known.values()].filter(({ presence, drain }) => presence.kind === 'up' && drain === null);
+  const isFree = [...access.projects.values()].every(({ quota }) =>
+    Object.values(quota).every((limit) => limit === null),
+  );
+  return open.length === nodes && isFree;
 }
 
 /** Nothing may happen any more. */
