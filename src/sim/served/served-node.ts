@@ -132,7 +132,7 @@ export class ServedNode extends KeptProgram implements NodeProgram {
     const kept = await files.read(path);
     const key = kept ?? chance.bytes(16);
     const keyHash = digests.sha256(key);
-    if (kept === null) await files.writeAtomic(path, key, { mode: 0o600 });
+    if (kept === null) await files.writeAtomic(path, key, { mode: 0o600, sync: true });
     await this.#network.request(life, async ({ plane }) => {
       if (plane.state.access.nodeKeys.has(this.name)) return;
       const token = toHex(chance.bytes(8));
