@@ -37,6 +37,7 @@ export const rare: ReadonlySet<string> = new Set([
   ...rows('transition Evicted at', ['materialize', 'prepare']),
   ...rows('rollout', ['paused to rolled-back', 'failed to rolled-back', 'failed to progressing']),
   ...rows('fact', ['NodeRemoved', 'ServiceSettled', 'ServiceCompleted', 'RetryRequested']),
-  ...rows('fact', ['RoleRevoked', 'ProjectRemoved']),
+  ...rows('fact', ['RoleRevoked', 'ProjectRemoved', 'TokenRevoked']),
+  'refusal QUOTA',
   'service COMPLETED',
 ]);
