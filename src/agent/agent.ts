@@ -52,11 +52,17 @@ export class Agent {
   /** Joins, adopts what an earlier agent left, and follows orders from then on. */
   static async start(options: AgentOptions): Promise<Agent> {
     const agent = new Agent(options, await createNodeContext(options));
-    await options.channel.join(() => agent.#hello());
-    await agent.#forgetStarts();
-    agent.#watchSecrets();
-    agent.#unfollow = options.channel.follow((news) => agent.#follow(news));
-    return agent;
+    try {
+      await options.channel.join(() => agent.#hello());
+      await agent.#forgetStarts();
+      agent.#watchSecrets();
+      agent.#unfollow = options.channel.follow((news) => agent.#follow(news));
+      return agent;
+    } catch (error) {
+      // What watches and polls would keep its process alive.
+      await agent.close({ leave: false });
+      throw error;
+    }
   }
 
   /** Attempts that are not at their end. */

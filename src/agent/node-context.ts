@@ -47,11 +47,12 @@ export async function createNodeContext(options: NodeOptions): Promise<NodeConte
     logs: options.logs ?? null,
     sealing: options.sealing ?? null,
     secretFiles: await openSecretFiles(host, directory),
-    exitWatch: await createExitWatch({ host, bell }),
     quietLogs: createQuietLogs(host),
     ports: await createPorts(host),
     diskGuard: await createDiskGuard(host, directory),
     setupShelf: createSetupShelf(host, `${directory}/setups`),
     startJournal: await openStartJournal(host, `${directory}/starts`),
+    // Last, as it watches from here on: nothing may fail behind it.
+    exitWatch: await createExitWatch({ host, bell }),
   };
 }
