@@ -1,34 +1,13 @@
 import { ControlPlane } from '../control/control-plane.ts';
 import { sleep } from '../host/clock.ts';
 import { ask, type ClientContext, meddle, sample } from './client-actions.ts';
-import type { Cluster } from './cluster.ts';
-import { KeptProgram } from './kept-program.ts';
+import { KeptPerson } from './kept-person.ts';
 import type { Life } from './life.ts';
-import type { Machine } from './machine.ts';
-import { act, type Habits, type Person } from './person.ts';
+import { act, type Habits } from './person.ts';
 import { openSimLog } from './sim-log.ts';
-import type { Intent } from './workload.ts';
 
-/** Somebody with a terminal: submits, meddles, and starts the program again when it was killed. */
-export class SimClient extends KeptProgram implements Person {
-  readonly intents: readonly Intent[];
-  readonly services: readonly string[];
-  isCalm = false;
-  isClosing = false;
-
-  constructor(
-    cluster: Cluster,
-    options: { name: string; machine: Machine; intents: readonly Intent[]; services: readonly string[] },
-  ) {
-    super(cluster, { ...options, role: 'client' });
-    this.intents = options.intents;
-    this.services = options.services;
-  }
-
-  protected override pauseMs(): number {
-    return this.cluster.random.between(10, 3000);
-  }
-
+/** Somebody whose commands read and write the log of the home themselves: submits, and meddles. */
+export class SimClient extends KeptPerson {
   protected override async serve(life: Life): Promise<void> {
     const { random } = this.cluster;
     const log = await openSimLog(this.cluster, life);

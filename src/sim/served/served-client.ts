@@ -2,38 +2,21 @@ import type { ControlPlane } from '../../control/control-plane.ts';
 import { sleep } from '../../host/clock.ts';
 import type { ClientPlane } from '../client-actions.ts';
 import type { Cluster } from '../cluster.ts';
-import { KeptProgram } from '../kept-program.ts';
+import { KeptPerson, type PersonOptions } from '../kept-person.ts';
 import type { Life } from '../life.ts';
-import type { Machine } from '../machine.ts';
-import { act, type Habits, type Person } from '../person.ts';
+import { act, type Habits } from '../person.ts';
 import { hashState } from '../state-hash.ts';
-import type { ClientProgram } from '../strikes.ts';
-import type { Intent } from '../workload.ts';
 import type { ServedNetwork } from './network.ts';
 import { bringToRest, meddleServed } from './served-actions.ts';
 import type { Serving } from './sim-server.ts';
 
 /** Somebody with a terminal, signed in at the server. */
-export class ServedClient extends KeptProgram implements ClientProgram, Person {
-  readonly intents: readonly Intent[];
-  readonly services: readonly string[];
-  isCalm = false;
-  isClosing = false;
+export class ServedClient extends KeptPerson {
   readonly #network: ServedNetwork;
 
-  constructor(
-    cluster: Cluster,
-    network: ServedNetwork,
-    options: { name: string; machine: Machine; intents: readonly Intent[]; services: readonly string[] },
-  ) {
-    super(cluster, { ...options, role: 'client' });
+  constructor(cluster: Cluster, network: ServedNetwork, options: PersonOptions) {
+    super(cluster, options);
     this.#network = network;
-    this.intents = options.intents;
-    this.services = options.services;
-  }
-
-  protected override pauseMs(): number {
-    return this.cluster.random.between(10, 3000);
   }
 
   protected override async serve(life: Life): Promise<void> {
