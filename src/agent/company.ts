@@ -21,7 +21,7 @@ export async function hadCompany(files: Host['files'], attempt: Attempt): Promis
 /** To be called before an event is told after which nothing of the attempt is left. */
 export async function endCompany({ host, attempt, stop }: TaskContext, event: TaskEvent): Promise<TaskEvent> {
   if (!(await hadCompany(host.files, attempt))) return event;
-  return (await stop(sweepGraceMs)) === 'unkillable' ? eventOf(unkillable()) : event;
+  return (await stop(sweepGraceMs)) === 'unkillable' ? eventOf(unkillable) : event;
 }
 
 function companyPath({ directory }: Attempt): string {

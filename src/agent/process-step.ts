@@ -22,6 +22,13 @@ export type ProcessEnd =
   | { readonly kind: 'timed-out'; readonly timeoutMs: number }
   | { readonly kind: 'fault'; readonly message: string; readonly held: boolean };
 
+/** An end that nothing follows: devices and ports stay taken. */
+export const unkillable: Extract<ProcessEnd, { kind: 'fault' }> = {
+  kind: 'fault',
+  message: 'unkillable: a process of it is still alive 60 s after SIGKILL',
+  held: true,
+};
+
 export const sweepGraceMs = 2000;
 
 /**
@@ -175,7 +182,7 @@ async function settle(context: TaskContext, end: End): Promise<ProcessEnd> {
   switch (end.kind) {
     case 'ended': {
       const isAlone = end.exit.kind !== 'fault' && end.exit.alone;
-      if (!isAlone && (await context.stop(sweepGraceMs)) === 'unkillable') return unkillable();
+      if (!isAlone && (await context.stop(sweepGraceMs)) === 'unkillable') return unkillable;
       const search = { mark: context.attempt.mark, directory: context.attempt.directory, leader: null };
       const verdict = await context.host.processes.release(search);
       const { exit } = end;
@@ -198,10 +205,6 @@ async function settle(context: TaskContext, end: End): Promise<ProcessEnd> {
 async function endTree(context: TaskContext, message: string): Promise<{ message: string; held: boolean }> {
   const result = await context.stop(0);
   return { message, held: result === 'unkillable' };
-}
-
-export function unkillable(): Extract<ProcessEnd, { kind: 'fault' }> {
-  return { kind: 'fault', message: 'unkillable: a process of it is still alive 60 s after SIGKILL', held: true };
 }
 
 /** Resolves when the attempt has run longer than it may; the time counts from its first start, whichever agent saw it. */

@@ -3,7 +3,9 @@ import { encodeManifest } from '../../blobs/manifest-codec.ts';
 import type { Output } from '../../core/job/job.ts';
 import { countBeginning } from '../attempt.ts';
 import { readMaterialised } from '../materialised.ts';
+import { unkillable } from '../process-step.ts';
 import { readRecords } from '../records.ts';
+import { eventOf } from '../supervision/endings.ts';
 import type { StepWork, TaskContext } from '../task-context.ts';
 
 const deadlineMs = 10 * 60_000;
@@ -12,7 +14,7 @@ const deadlineMs = 10 * 60_000;
 export const collect: StepWork = async (context) => {
   const { host, attempt, order } = context;
   if (order.stop !== null && (await context.stop(order.stop.graceMs)) === 'unkillable') {
-    return { kind: 'NodeFault', message: 'unkillable: a process of it is still alive 60 s after SIGKILL', held: true };
+    return eventOf(unkillable);
   }
   const search = { mark: attempt.mark, directory: attempt.directory, leader: null };
   await host.processes.release(search);

@@ -1,7 +1,7 @@
-import type { TaskEvent } from '../../core/job/facts.ts';
 import { sleep } from '../../host/clock.ts';
 import { environmentOf } from '../environment.ts';
-import { type ProcessEnd, runProcess } from '../process-step.ts';
+import { runProcess } from '../process-step.ts';
+import { eventOf } from '../supervision/endings.ts';
 import { isSupervised } from '../supervision/probes-of.ts';
 import { supervise } from '../supervision/supervise.ts';
 import type { StepWork, TaskContext } from '../task-context.ts';
@@ -21,22 +21,13 @@ const runToEnd: StepWork = async (context) => {
       context.tell({ kind: 'JobStarted', port });
       if (ended !== null && port !== null) void announceEndpoint(context, port, ended.signal);
     });
-    return end === null ? null : eventOf(end);
+    if (end?.kind !== 'ended') return end === null ? null : eventOf(end);
+    const { exitCode, signal, detail } = end;
+    return { kind: 'JobExited', exitCode, signal, detail };
   } finally {
     ended?.abort('ended');
   }
 };
-
-function eventOf(end: ProcessEnd): TaskEvent {
-  switch (end.kind) {
-    case 'timed-out':
-      return { kind: 'TimedOut', timeoutMs: end.timeoutMs };
-    case 'fault':
-      return { kind: 'NodeFault', message: end.message, held: end.held };
-    case 'ended':
-      return { kind: 'JobExited', exitCode: end.exitCode, signal: end.signal, detail: end.detail };
-  }
-}
 
 const connectEveryMs = 100;
 

@@ -1,13 +1,7 @@
 import type { TaskEvent } from '../../core/job/facts.ts';
 import type { ProcessEnd } from '../process-step.ts';
 
-/** Ends that no restart follows, whatever the policy says: the node is at fault, or time is up. */
-export const unkillable: ProcessEnd = {
-  kind: 'fault',
-  message: 'unkillable: a process of it is still alive 60 s after SIGKILL',
-  held: true,
-};
-
+/** No restart follows, whatever the policy says: the node is at fault. */
 export const rebooted: TaskEvent = { kind: 'NodeFault', message: 'the host rebooted while it ran', held: false };
 
 /** How an end that the command did not come to by itself is told. */

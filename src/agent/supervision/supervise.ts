@@ -5,12 +5,12 @@ import { decideRestart, type RestartHistory, type RunEnd } from '../../core/supe
 import { sleep } from '../../host/clock.ts';
 import { HostError } from '../../host/files.ts';
 import { environmentOf } from '../environment.ts';
-import { type ProcessEnd, runProcess } from '../process-step.ts';
+import { type ProcessEnd, runProcess, unkillable } from '../process-step.ts';
 import { clearRecords, type RecordPlace, readExitRecord, readStartRecord, tidyStart } from '../records.ts';
 import type { StepWork, TaskContext } from '../task-context.ts';
 import { probeMark } from './ask-probe.ts';
 import { whyItCannotStart } from './cannot-start.ts';
-import { eventOf, rebooted, unkillable } from './endings.ts';
+import { eventOf, rebooted } from './endings.ts';
 import { hasEnded } from './has-ended.ts';
 import { firstState, openSupervisionJournal, type Supervision, type SupervisionJournal } from './journal.ts';
 import { linked } from './linked-signal.ts';
