@@ -85,9 +85,10 @@ export function openLab(): Lab {
       served === null ? Runyard.open({ home }) : Runyard.connect({ server: served.url, token: served.token, home }),
     async close() {
       for (const running of started) running.child.kill('SIGKILL');
-      await Promise.all([...started].map((running) => running.finished));
       await served?.end();
       await endHome(home);
+      // A command that was left behind holds the pipes of its yard open: it has just been ended.
+      await Promise.all([...started].map((running) => running.finished));
       rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
   };

@@ -148,12 +148,15 @@ describe('yard exec', () => {
   /** Takes no notice of SIGTERM, as a shell with a terminal, and leaves a process that takes none of SIGHUP either. */
   const shell = `trap 'echo asked' TERM; (trap '' HUP; exec sleep 600) & echo up; while :; do sleep 0.05; done`;
 
-  async function beginBeside(): Promise<{ beside: Running; before: readonly number[] }> {
+  async function beginJob(): Promise<string> {
     expect((await lab.yard(['up', '--cpus', '2'])).code).toBe(0);
-    const id = (
-      await lab.yard(['submit', '--no-workspace', '--', 'sh', '-c', 'echo runs; exec sleep 600'])
-    ).stdout.trim();
-    await lab.start(['logs', '-f', id]).printed(/runs/);
+    const { stdout } = await lab.yard(['submit', '--no-workspace', '--', 'sh', '-c', 'echo runs; exec sleep 600']);
+    await lab.start(['logs', '-f', stdout.trim()]).printed(/runs/);
+    return stdout.trim();
+  }
+
+  async function beginBeside(): Promise<{ beside: Running; before: readonly number[] }> {
+    const id = await beginJob();
     const before = markedPids(lab.home);
     const beside = lab.start(['exec', id, 'sh', '-c', shell]);
     await beside.printed(/up/);
@@ -168,6 +171,16 @@ describe('yard exec', () => {
     expect((await beside.finished).code).toBe(129);
     await until(() => markedPids(lab.home).every((pid) => before.includes(pid)), 'the end of its tree');
     expect(markedPids(lab.home)).toEqual(before);
+  });
+
+  // Behind a server the parent of the command is the agent.
+  it.skipIf(isServed)('passes on a signal that comes as its command begins, and leaves none behind [C12]', async () => {
+    const id = await beginJob();
+    const script = `trap 'echo asked; exit 7' TERM; kill -TERM $PPID; while :; do sleep 0.05; done`;
+    for (let round = 0; round < 12; round += 1) {
+      const done = await lab.yard(['exec', id, 'sh', '-c', script]);
+      expect(done).toMatchObject({ code: 7, stdout: 'asked\n' });
+    }
   });
 
   it('hangs up as well when its terminal is lost [C12]', async () => {

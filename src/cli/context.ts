@@ -27,6 +27,8 @@ export interface Context {
   readonly secretInput?: (question: string) => Promise<string>;
   /** Calls back on a signal until the returned function is called. */
   onSignal(signal: CaughtSignal, callback: () => void): () => void;
+  /** Ends this process by a signal, as it ends one that does not listen for it. */
+  endBy(signal: CaughtSignal): void;
 }
 
 export type CaughtSignal = 'SIGINT' | 'SIGTERM' | 'SIGQUIT' | 'SIGHUP';

@@ -100,6 +100,7 @@ function createSession(given: {
       process.on(signal, callback);
       return () => process.off(signal, callback);
     },
+    endBy: (signal) => void process.kill(process.pid, signal),
   };
   return { context, close: async () => (await opened?.catch(() => null))?.close() };
 }
