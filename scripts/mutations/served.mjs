@@ -60,7 +60,7 @@ export const servedMutations = [
   {
     name: 'the older of two agents goes on',
     file: 'src/server/agents/agent-hub.ts',
-    find: 'else before.supersede(session);',
+    find: 'if (session?.instance !== this.#speaker(node)?.instance) session?.supersede();',
     replace: '',
     served: true,
   },

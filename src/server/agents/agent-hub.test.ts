@@ -221,6 +221,25 @@ describe('two agents of one node', () => {
     expect(presenceOf('n1')).toBe('up');
   });
 
+  it('tell the one that lives of a join that stands in the log, though the server never learnt how its commit ended', async () => {
+    const alive = lab.agent('n1', { instance: 'alive' });
+    await alive.join();
+    const { node } = hello('n1');
+    await lab.embedded.plane.execute({ kind: 'JoinNode', leased: true, ...node, instance: 'gone' });
+    await lab.time.pass(10);
+    expect(alive.dismissals).toMatchObject([{ elsewhere: false, refusal: { code: 'STALE_ATTEMPT' } }]);
+  });
+
+  it('leave the later of two whose joins came into one commit', async () => {
+    const [first, second] = [lab.raw('n1'), lab.raw('n1')];
+    first.text(hello('n1', 'first'));
+    second.text(hello('n1', 'second'));
+    await lab.time.pass(10);
+    expect(first.closed).toMatchObject([{ code: 4001 }]);
+    expect(second.closed).toEqual([]);
+    expect(lab.embedded.plane.state.nodes.get('n1')?.instance).toBe('second');
+  });
+
   it('tell an old one that was cut off meanwhile when it comes again', async () => {
     const old = lab.agent('n1', { instance: 'old' });
     await old.join();
@@ -313,14 +332,14 @@ describe('a node that the server refuses', () => {
   });
 });
 
-function hello(node: string) {
+function hello(node: string, instance = 'raw') {
   return {
     kind: 'hello',
     versions: [1],
     place: 'here',
     node: {
       node,
-      instance: 'raw',
+      instance,
       bootId: 'boot',
       capacity: { cpus: 4, memoryMiB: 8192, gpus: [], labels: {} },
       advertise: '127.0.0.1',

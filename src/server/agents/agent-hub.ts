@@ -2,6 +2,7 @@ import type { Embedded } from '../../client/embedded.ts';
 import type { Link, LinkListener } from '../../client/remote/agent/link.ts';
 import type { StreamEnd, StreamListener } from '../../client/remote/agent/streams.ts';
 import type { LeaseTimes } from '../../core/node/lease-times.ts';
+import type { Node } from '../../core/node/node.ts';
 import { closeCodes } from '../../wire/agent-protocol.ts';
 import { AgentSession, type SessionHub } from './agent-session.ts';
 
@@ -37,6 +38,7 @@ export class AgentHub implements SessionHub {
       for (const fact of facts) {
         if (fact.kind === 'NodeRemoved') this.#lockOut(fact.node, 'the node was removed');
         if (fact.kind === 'NodeAdmitted') this.#lockOut(fact.node, 'the node has another key');
+        if (fact.kind === 'NodeJoined') this.#takenOver(fact.node);
       }
     });
   }
@@ -91,18 +93,21 @@ export class AgentHub implements SessionHub {
     this.#greeting.delete(session);
     const before = this.#sessions.get(session.node);
     this.#sessions.set(session.node, session);
-    if (before === undefined) return;
-    if (before.instance === session.instance) before.end(closeCodes.goingAway, 'the agent has connected again');
-    else before.supersede(session);
+    before?.end(closeCodes.goingAway, 'the agent has connected again');
   }
 
   /**
-   * The log has it as the agent that speaks, and its connection is gone: what it sent last came late, as it does from a
-   * process that was killed. Another that is connected would not be heard any more and must know.
+   * The log says who speaks for a node, and that may be an agent that is gone: what one sent that was killed can come
+   * late, and how the commit of its join ended may show later still. Another that is connected would not be heard any
+   * more and must know.
    */
-  joinedInVain(session: AgentSession): void {
-    const other = this.#sessions.get(session.node);
-    if (other !== undefined && other.instance !== session.instance) other.supersede(session);
+  #takenOver(node: string): void {
+    const session = this.#sessions.get(node);
+    if (session?.instance !== this.#speaker(node)?.instance) session?.supersede();
+  }
+
+  #speaker(node: string): Node | undefined {
+    return this.embedded.plane.state.nodes.get(node);
   }
 
   gone(session: AgentSession): void {
@@ -120,7 +125,9 @@ export class AgentHub implements SessionHub {
   }
 
   placeOf(node: string): string | null {
-    return this.#sessions.get(node)?.place ?? null;
+    const instance = this.#speaker(node)?.instance;
+    const all = [this.#sessions.get(node), ...this.#greeting];
+    return all.find((session) => session?.node === node && session.instance === instance)?.place ?? null;
   }
 
   /** Once a minute and node: whoever floods the server with nonsense does not flood its log. */

@@ -3,6 +3,7 @@ import type { Link } from '../../client/remote/agent/link.ts';
 import { Streams } from '../../client/remote/agent/streams.ts';
 import { OrderFeed, type OrderNews } from '../../control/order-feed.ts';
 import { ShareFeed } from '../../control/share-feed.ts';
+import type { Node } from '../../core/node/node.ts';
 import { isRefusal, type Refusal, refuse } from '../../core/refusal.ts';
 import {
   type AgentHello,
@@ -21,10 +22,8 @@ export interface SessionHub {
   readonly heartbeatMs: number;
   readonly leaseMs: number;
   rejoinWithinMs(): number;
-  /** The node is this session's from now on; whoever had it is told. */
+  /** The node is this session's from now on. */
   joined(session: AgentSession): void;
-  /** It joined when its connection was gone already. */
-  joinedInVain(session: AgentSession): void;
   gone(session: AgentSession): void;
   /** A heartbeat. */
   heard(node: string, instance: string): void;
@@ -118,9 +117,14 @@ export class AgentSession {
   }
 
   /** Another agent speaks for the node now. */
-  supersede(by: { readonly bootId: string; readonly place: string }): void {
-    this.#say({ kind: 'superseded', bootId: by.bootId, place: by.place });
+  supersede(): void {
+    const bootId = this.#speaker()?.bootId ?? '';
+    this.#say({ kind: 'superseded', bootId, place: this.#hub.placeOf(this.node) });
     this.end(closeCodes.superseded, 'another agent has taken over the node');
+  }
+
+  #speaker(): Node | undefined {
+    return this.#hub.embedded.plane.state.nodes.get(this.node);
   }
 
   end(code: number, reason: string): void {
@@ -143,9 +147,11 @@ export class AgentSession {
       { kind: 'JoinNode', leased: true, ...hello.node },
       { actor: { kind: 'node', name: this.node } },
     );
-    if (this.#stage === 'over') return isRefusal(answer) ? undefined : this.#hub.joinedInVain(this);
+    if (this.#stage === 'over') return;
     if (isRefusal(answer)) return this.#refuse(answer);
-    return this.#joined(version);
+    const speaker = this.#speaker();
+    if (speaker === undefined) return this.end(closeCodes.goingAway, 'the node was removed');
+    return speaker.instance === this.instance ? this.#joined(version) : this.supersede();
   }
 
   #joined(version: number): void {
@@ -219,9 +225,7 @@ export class AgentSession {
   #refuse(refusal: Refusal): void {
     const { code, message, hint } = refusal;
     if (code === 'STALE_ATTEMPT') {
-      const bootId = this.#hub.embedded.plane.state.nodes.get(this.node)?.bootId ?? '';
-      this.#say({ kind: 'superseded', bootId, place: this.#hub.placeOf(this.node) });
-      this.end(closeCodes.superseded, message);
+      this.supersede();
       return;
     }
     this.#say({ kind: 'refused', code, message, hint });

@@ -65,7 +65,8 @@ export class ServedNetwork {
       const isCut = this.ways.happens('breakAfter');
       work(serving).then(
         (result) => answer(isCut ? fails('the connection broke') : () => Promise.resolve(result)),
-        (error: unknown) => answer(() => Promise.reject(error)),
+        // One that stops lets go of whoever it has not answered by then.
+        (error: unknown) => answer(this.serving === serving ? () => Promise.reject(error) : fails('the server stops')),
       );
     });
   }

@@ -70,6 +70,7 @@ export class SimServer extends KeptProgram {
     this.#hearing.began(plane.nowMs());
     this.#serving = { life, plane, hub };
     this.closeBy(async () => {
+      this.#serving = null;
       ended.abort();
       hub.close();
       await timers;
