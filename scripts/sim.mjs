@@ -102,14 +102,15 @@ async function loadSimulator(mutation) {
 }
 
 function mutating({ name, also, ...edit }) {
-  const edits = new Map([edit, ...(also === undefined ? [] : [also])].map((one) => [join(root, one.file), one]));
+  const edits = [edit, ...(also === undefined ? [] : [also])];
   return {
     name: 'mutation',
     setup(context) {
       context.onLoad({ filter: /\.ts$/ }, (args) => {
-        const change = edits.get(args.path);
-        if (change === undefined) return null;
-        return { contents: plant(name, change, readFileSync(args.path, 'utf8')), loader: 'ts' };
+        const changes = edits.filter(({ file }) => join(root, file) === args.path);
+        if (changes.length === 0) return null;
+        const sound = readFileSync(args.path, 'utf8');
+        return { contents: changes.reduce((text, change) => plant(name, change, text), sound), loader: 'ts' };
       });
     },
   };

@@ -62,6 +62,11 @@ export const servedMutations = [
     file: 'src/server/agents/agent-hub.ts',
     find: 'if (session?.instance !== this.#speaker(node)?.instance) session?.supersede();',
     replace: '',
+    also: {
+      file: 'src/server/agents/agent-hub.ts',
+      find: "before?.end(closeCodes.goingAway, 'the agent has connected again');",
+      replace: '',
+    },
     served: true,
   },
   {
