@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -71,6 +72,18 @@ describe.each(ways)('a start through $name', ({ options }) => {
     const end = await attempt.run(script('touch started'));
     expect(end).toMatchObject({ kind: 'ended', exit: { kind: 'fault' } });
     expect(readdirSync(attempt.workdir)).toEqual([]);
+  });
+
+  it('tells the end of a command that filled the disk, or ended while it was full [C10]', async (test) => {
+    const attempt = node.newAttempt();
+    const mount = ['-t', 'tmpfs', '-o', 'size=1m,mode=0700', 'none', attempt.directory];
+    test.skip(spawnSync('mount', mount).status !== 0, 'a disk of its own can be mounted by root only');
+    mkdirSync(attempt.workdir);
+    try {
+      expect(await attempt.run(script('cat /dev/zero >fill || exit 7'))).toEqual(exited(7));
+    } finally {
+      execFileSync('umount', ['-l', attempt.directory]);
+    }
   });
 
   it('passes the environment byte for byte and nothing else [S6] [R4.8]', async () => {

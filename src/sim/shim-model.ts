@@ -49,7 +49,7 @@ export function startShim(options: ShimOptions): void {
       return;
     }
     step(() => {
-      record(machine, claim, `{${identityOf(machine, shim)},"end":true}\n`);
+      reserve(machine, claim, `${base}.exit.json`, `{${identityOf(machine, shim)},"end":true}\n`);
       step(() => run(options, shim, { base, step }));
     });
   });
@@ -61,6 +61,9 @@ function nextStepMs({ launch, truth, stepMs, stallMs }: ShimOptions): number {
   if (stalledMs > 0) truth.troubled.add(attemptOfMark(launch.mark));
   return stepMs() + stalledMs;
 }
+
+/** An exit record's room is taken before the command starts. */
+const exitLength = 200;
 
 interface ShimParts {
   /** Path that every record's name begins with. */
@@ -106,7 +109,7 @@ function finish(
   { base, step }: ShimParts,
   fields: string,
 ): void {
-  record(machine, `${base}.exit.json`, `{${fields},"end":true}\n`);
+  record(machine, `${base}.exit.json`, `{${fields},"end":true}\n`.padStart(exitLength));
   step(() => {
     if (launch.bell !== null) machine.disk.append(launch.bell, new TextEncoder().encode(`${launch.directory}\n`));
     machine.table.end(shim, null);
@@ -115,6 +118,17 @@ function finish(
 
 function identityOf(machine: Machine, process: VirtualProcess): string {
   return `"pid":${process.pid},"startTicks":${process.startTicks},"bootId":"${machine.bootId()}"`;
+}
+
+/** Writes the claim and takes the room for the exit record; without room for both there is no claim. */
+function reserve(machine: Machine, claim: string, exit: string, text: string): void {
+  try {
+    record(machine, claim, text);
+    record(machine, exit, '\n'.repeat(exitLength));
+  } catch (error) {
+    machine.disk.remove(claim);
+    throw error;
+  }
 }
 
 function record(machine: Machine, path: string, text: string): void {

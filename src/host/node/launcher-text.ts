@@ -21,6 +21,7 @@ use POSIX ();
 my %subreaper_call = (x86_64 => 157, aarch64 => 167);
 my $prctl = $^O eq 'linux' ? $subreaper_call{($Config{archname} =~ /^([^-]+)/)[0]} : undef;
 my @caught = qw(TERM INT HUP QUIT USR1 USR2 ALRM);
+my $exit_length = 200;
 
 $SIG{CHLD} = 'IGNORE';
 $SIG{PIPE} = 'IGNORE';
@@ -131,7 +132,12 @@ sub shim {
   my ($launch) = @_;
   my $base = $launch->{base};
   $0 = "runyard-shim $base";
-  record("$base.claim.$launch->{nonce}", O_EXCL, in_boot($own_identity, $launch)) or POSIX::_exit(0);
+  my $claim = "$base.claim.$launch->{nonce}";
+  record($claim, O_EXCL, in_boot($own_identity, $launch)) or POSIX::_exit(0);
+  if (!reserve("$base.exit.json")) {
+    unlink($claim);
+    POSIX::_exit(0);
+  }
   chdir($launch->{workdir}) or finish($launch, '"fault":"workdir"');
 
   my $signals = POSIX::SigSet->new(map { POSIX->can("SIG$_")->() } @caught);
@@ -203,19 +209,34 @@ sub wait_for {
 sub finish {
   my ($launch, $fields) = @_;
   $fields .= ',"alone":true' if $launch->{alone};
-  record("$launch->{base}.exit.json", O_TRUNC, $fields) or POSIX::_exit(1);
+  record("$launch->{base}.exit.json", 0, $fields, $exit_length) or POSIX::_exit(1);
   if (length($launch->{bell}) && sysopen(my $bell, $launch->{bell}, O_WRONLY | O_CREAT | O_APPEND, 0600)) {
     syswrite($bell, "$launch->{directory}\n");
   }
   POSIX::_exit(0);
 }
 
+# Takes the room that the exit record will need: a job may fill the disk, and its end must be told all the same.
+sub reserve {
+  my ($path) = @_;
+  return store($path, O_TRUNC, "\n" x $exit_length);
+}
+
+# Written over what was reserved, a record is as long as that: spaces before it are none of it.
 sub record {
-  my ($path, $how, $fields) = @_;
+  my ($path, $how, $fields, $length) = @_;
   my $text = "{$fields,\"end\":true}\n";
+  return store($path, $how, sprintf('%*s', $length // 0, $text));
+}
+
+sub store {
+  my ($path, $how, $text) = @_;
   sysopen(my $file, $path, O_WRONLY | O_CREAT | $how, 0600) or return 0;
   my $written = syswrite($file, $text);
-  return close($file) && defined($written) && $written == length($text);
+  return 1 if close($file) && defined($written) && $written == length($text);
+  # A claim without its content would say that somebody may have started.
+  unlink($path) if $how & O_EXCL;
+  return 0;
 }
 
 sub in_boot {

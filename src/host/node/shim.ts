@@ -43,8 +43,9 @@ identify() {
   identity="\\"pid\\":$pid,\\"startTicks\\":$ticks,\\"bootId\\":\\"$boot\\",\\"end\\":true"
 }
 
+# Written over what was reserved, without making the file anew: spaces before the record are none of it.
 finish() {
-  printf '{%s,"end":true}\\n' "$1" >|"$base.exit.json"
+  printf '%199s\\n' "{$1,\\"end\\":true}" 1<>"$base.exit.json"
   [ -z "$bell" ] || printf '%s\\n' "$directory" >>"$bell"
   exit 0
 }
@@ -54,6 +55,11 @@ identify
 set -C
 printf '{%s}\\n' "$identity" 2>/dev/null >"$base.claim.$nonce" || exit 0
 set +C
+# The room that the exit record will need: a job may fill the disk, and its end must be told all the same.
+printf '%199s\\n' '' >|"$base.exit.json" || {
+  rm -f "$base.claim.$nonce"
+  exit 0
+}
 : >|"$file"
 exec 2>"$base.shim"
 cd -- "$workdir" || finish '"fault":"workdir"'
