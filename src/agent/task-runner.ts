@@ -108,7 +108,10 @@ export class TaskRunner {
     return this.#stop(graceMs);
   }
 
-  /** A full disk holds up this attempt and nothing else: with room again the step is begun anew. */
+  /**
+   * A full disk holds up this attempt and nothing else: with room again the step is begun anew. Outputs need no room
+   * for a start, and those of this attempt may be what fills the disk.
+   */
   async #performWithRoom(order: Order): Promise<TaskEvent | null> {
     const abort = new AbortController();
     this.#abort = abort;
@@ -120,8 +123,8 @@ export class TaskRunner {
       if (!(error instanceof HostError) || error.code !== 'ENOSPC') throw error;
       const { diskGuard, host } = this.#node;
       await diskGuard.giveUpBallast();
-      await sleep(host.timers, fullDiskPauseMs, abort.signal);
-      await diskGuard.waitForRoom(abort.signal);
+      await sleep(host.timers, order.step === 'collect' ? collectAgainMs : fullDiskPauseMs, abort.signal);
+      if (order.step !== 'collect') await diskGuard.waitForRoom(abort.signal);
       return null;
     }
   }
@@ -204,6 +207,7 @@ export class TaskRunner {
 }
 
 const fullDiskPauseMs = 1000;
+const collectAgainMs = 5000;
 
 function mayEndTask(event: TaskEvent): boolean {
   return leavesNothing(event) || event.kind === 'NodeFault';

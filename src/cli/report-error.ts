@@ -1,4 +1,5 @@
 import { RefusalError } from '../client/refusal-error.ts';
+import { HostError } from '../host/files.ts';
 import { DocumentError } from '../wire/document-error.ts';
 import { failed, notItsOwn, usage } from './exit-code.ts';
 import type { ErrorReport } from './output/output.ts';
@@ -14,14 +15,20 @@ export function reportOf(error: unknown, home: string): ErrorReport {
   if (error instanceof UsageError) {
     return { code: 'USAGE', message: error.message, hint: error.hint, path: null, excerpt: null };
   }
-  const where = `yard doctor looks for what is wrong; the state lies in ${home}`;
-  return { code: 'FAULT', message: chainOf(error), hint: where, path: null, excerpt: stackOf(error) };
+  const hint = isFullDisk(error)
+    ? 'the disk is full: make room there, then try again'
+    : `yard doctor looks for what is wrong; the state lies in ${home}`;
+  return { code: 'FAULT', message: chainOf(error), hint, path: null, excerpt: stackOf(error) };
 }
 
 /** 125 where the job's own code would stand, whatever is wrong; else 2 for what was typed, and 1. */
 export function codeOfError(error: unknown, attached: boolean): number {
   if (attached) return notItsOwn;
   return error instanceof UsageError ? usage : failed;
+}
+
+function isFullDisk(error: unknown): boolean {
+  return error instanceof HostError && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }
 
 function chainOf(error: unknown): string {

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { makeRoomToBegin } from '../agent/disk-guard.ts';
 import { checkName } from '../core/job/check-spec.ts';
 import { sleep } from '../host/clock.ts';
 import { toHex } from '../host/hex.ts';
@@ -33,6 +34,7 @@ export async function takeSeat(
   if (wrong !== null) throw new RefusalError(wrong);
   const directory = `${home}/nodes/${name}`;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  await makeRoomToBegin(host.files, directory);
   const lock = await waitForLock(host, `${directory}/lock.db`, options);
   if (lock === null) return null;
   const instance = toHex(host.chance.bytes(8));

@@ -1,7 +1,8 @@
 import { collectOutputs } from '../../blobs/collect.ts';
 import { encodeManifest } from '../../blobs/manifest-codec.ts';
 import type { Output } from '../../core/job/job.ts';
-import { countBeginning } from '../attempt.ts';
+import { type Files, HostError } from '../../host/files.ts';
+import { type Attempt, countBeginning } from '../attempt.ts';
 import { readMaterialised } from '../materialised.ts';
 import { unkillable } from '../process-step.ts';
 import { readRecords } from '../records.ts';
@@ -31,7 +32,7 @@ export const collect: StepWork = async (context) => {
 async function collectDeclared(context: TaskContext): Promise<{ outputs: readonly Output[]; manifest: string | null }> {
   const { host, store, attempt, order } = context;
   const declared = order.task.spec.outputs;
-  if (!(await countBeginning(host.files, attempt, 'collect'))) {
+  if (!(await countUnlessFull(host.files, attempt))) {
     const why = 'collecting ended the agent again and again';
     return { outputs: declared.map((path) => ({ path, state: 'refused', sizeBytes: null, why })), manifest: null };
   }
@@ -45,4 +46,14 @@ async function collectDeclared(context: TaskContext): Promise<{ outputs: readonl
   }));
   if (collected.manifest.entries.length === 0) return { outputs, manifest: null };
   return { outputs, manifest: await store.put(encodeManifest(collected.manifest)) };
+}
+
+/** What is to be collected may be what fills the disk: without room for the count it goes on, and makes room. */
+async function countUnlessFull(files: Files, attempt: Attempt): Promise<boolean> {
+  try {
+    return await countBeginning(files, attempt, 'collect');
+  } catch (error) {
+    if (!(error instanceof HostError) || error.code !== 'ENOSPC') throw error;
+    return true;
+  }
 }

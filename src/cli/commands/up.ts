@@ -1,6 +1,8 @@
 import { dirname, resolve } from 'node:path';
+import { makeRoomToBegin } from '../../agent/disk-guard.ts';
 import { createNodeChance } from '../../host/node/chance.ts';
 import { createNodeClock } from '../../host/node/clock.ts';
+import { createNodeFiles } from '../../host/node/files.ts';
 import { createNodeTimers } from '../../host/node/timers.ts';
 import { type Context, flagOption, type Invocation, type Options } from '../context.ts';
 import { writeBootUnit } from '../daemon/boot.ts';
@@ -23,6 +25,7 @@ export async function execute(context: Context, { options }: Invocation): Promis
     await writeBootUnit(context, place.name, bootOptions(place, options));
     return 0;
   }
+  await makeRoomToBegin(createNodeFiles(), `${context.home}/nodes/${place.name}`);
   if (await isRunning(context, place)) {
     const view = await viewPlaced(context, place);
     const pid = await pidOf(context, place.name);

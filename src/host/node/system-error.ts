@@ -4,8 +4,13 @@ import { HostError } from '../files.ts';
 export function toHostError(error: unknown, path: string | null): Error {
   if (error instanceof HostError) return error;
   const code = codeOf(error);
-  if (code !== null && error instanceof Error) return new HostError(code, error.message, path, error);
+  if (code !== null && error instanceof Error) return new HostError(code, withPath(error.message, path), path, error);
   return error instanceof Error ? error : new Error(String(error));
+}
+
+/** What is said of an open file ("no space left on device, write") names none. */
+function withPath(message: string, path: string | null): string {
+  return path === null || message.includes(path) ? message : `${message} '${path}'`;
 }
 
 /** The system's code of an error, such as `ENOENT`; null when it carries none. */
