@@ -54,6 +54,59 @@ await node.close()
     expect(said).toMatchObject({ status: 0, stderr: '', stdout: 'COMPLETED true UNKNOWN_KEY true NOT_FOUND\n' });
   });
 
+  it('throws out whatever waits or follows when it is closed, and the program ends [G8]', () => {
+    const said = runScript(`import { Runyard } from 'runyard'
+const yard = await Runyard.open()
+const node = await yard.nodes.start({ name: 'inside' })
+const job = await yard.jobs.submit({ job: { name: 'long', run: 'echo begun; sleep 300' } })
+await yard.services.apply({ service: { name: 'beat', run: 'echo up; sleep 300' }, profile: { replicas: 2, port: false } })
+const service = await yard.services.get('beat')
+const follow = async (things) => { for await (const thing of things) void thing }
+const other = await Runyard.open()
+const theirs = await other.jobs.get(job.id)
+const waits = [theirs.wait(), follow(theirs.watch()), follow(theirs.logs({ follow: true })), follow(other.events({ follow: true }))]
+const both = await other.services.get('beat')
+for (const things of [both.watch(), both.logs({ follow: true }), both.events({ follow: true })]) waits.push(follow(things))
+for await (const text of both.logs({ follow: true })) if (text.includes('up')) break
+await other.close()
+const ends = await Promise.allSettled(waits)
+console.log(ends.map(({ status, reason }) => status + ': ' + reason?.message).join('\\n'))
+await job.stop({ graceMs: 100 })
+await service.remove()
+await job.wait()
+for await (const { length } of poll()) if (length === 0) break
+async function* poll() { for (;;) yield (await yard.jobs.list()).filter(({ state }) => state === 'RUNNING') }
+await node.close()
+await yard.close()
+`);
+    const thrown = 'rejected: the client was closed while this was waiting\n'.repeat(7);
+    expect(said).toMatchObject({ status: 0, stderr: '', stdout: thrown });
+  });
+
+  it('takes one signal for any number of calls, and says where outputs landed from the root [S5]', () => {
+    const said = runScript(`import { Runyard } from 'runyard'
+const yard = await Runyard.open()
+const node = await yard.nodes.start({ name: 'inside' })
+const job = await yard.jobs.submit({ job: { name: 'writes', run: 'echo x > a.txt', outputs: ['a.txt'] } })
+const { signal } = new AbortController()
+for (let call = 0; call < 12; call += 1) {
+  await job.wait({ signal })
+  for await (const view of job.watch({ signal })) void view
+  for await (const event of yard.events({ follow: true, signal })) { void event; break }
+}
+const [{ landedAt }] = await job.land({ to: 'here' })
+const refused = await Promise.all([undefined, null, 'text', 7].map((one) => yard.jobs.submit(one).catch((error) => error.code)))
+console.log(landedAt, refused.join())
+await node.close()
+`);
+    const landed = join(folder, 'here/a.txt');
+    expect(said).toMatchObject({
+      status: 0,
+      stderr: '',
+      stdout: `${landed} BAD_REQUEST,BAD_REQUEST,BAD_REQUEST,BAD_REQUEST\n`,
+    });
+  });
+
   it('brings types that fit the words of the reference, and tell what is wrong', () => {
     const told = (text: string): string => {
       writeFileSync(join(folder, 'program.mts'), text);
@@ -66,9 +119,11 @@ await node.close()
       });
       return stdout;
     };
-    expect(
-      told(`${snippet('true')}const code: number | null | undefined = outcome?.exitCode\nvoid [state, code]`),
-    ).toBe('');
+    const names =
+      'JobState, JobView, NodeView, Outcome, OutputView, RefusalCode, ReplicaView, ServiceView, TaskView, Waiting';
+    const named = `import type { ${names} } from 'runyard'\nexport type All = [${names}]\n`;
+    const right = 'const code: number | null | undefined = outcome?.exitCode\nvoid [state, code]';
+    expect(told(`${snippet('true')}${right}\n${named}`)).toBe('');
     expect(told(`${snippet('true')}const wrong: number = state\nvoid [wrong, outcome]`)).toMatch(/program\.mts\(6,7\)/);
   });
 

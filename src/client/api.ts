@@ -36,6 +36,7 @@ export interface RunyardClient {
   /** GPU and core time of the projects that one may see, in whole days, UTC; what runs counts until now (X21). */
   usage(options?: UsageQuery): Promise<UsageView>;
   prune(options: { readonly olderThanMs: number }): Promise<PruneReport>;
+  /** Whatever still waits or follows is thrown out of it. A node that was started here is closed by itself, before. */
   close(): Promise<void>;
 }
 
@@ -173,6 +174,7 @@ export interface JobHandle {
   view(): Promise<JobView>;
   /** The state now, and again after each change, until it has ended. */
   watch(options?: { readonly signal?: AbortSignal }): AsyncIterable<JobView>;
+  /** The job once it has ended; as it is, ended or not, when the signal aborts. */
   wait(options?: { readonly signal?: AbortSignal }): Promise<JobView>;
   /** Text of stdout and stderr, interleaved as it was written. */
   logs(options?: LogOptions): AsyncIterable<string>;

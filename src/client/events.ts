@@ -30,7 +30,7 @@ export async function* followPlacedEvents(
   const box = createSignalBox(options.signal);
   const isWanted = filterOf(plane.state, options);
   const visible = new VisibleFacts(embedded);
-  const end = plane.subscribe(() => box.ring());
+  const end = plane.subscribe(box.ring, box.close);
   try {
     // Which jobs were a service's is known by facts from before.
     let seq = options.service === undefined ? (after?.batchAfter ?? 0) : 0;

@@ -1,3 +1,9 @@
+export type { JobState, Step } from '../core/job/lifecycle.ts';
+export type { ArrayView, JobView, OutputView, TaskView } from '../core/job/view.ts';
+export type { NodeView } from '../core/node/view.ts';
+export type { EndReason, Outcome, Waiting, WaitReason } from '../core/reason.ts';
+export type { RefusalCode } from '../core/refusal.ts';
+export type { ReplicaView, RolloutView, ServiceView } from '../core/service/view.ts';
 export type * from './api.ts';
 export { RefusalError } from './refusal-error.ts';
 export type { ConnectOptions } from './remote/connect-options.ts';

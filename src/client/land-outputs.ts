@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { landTree } from '../blobs/land.ts';
 import type { Manifest } from '../blobs/manifest.ts';
@@ -24,8 +25,9 @@ export async function landTrees(
   options: { readonly id: string; readonly to: string; readonly paths?: readonly string[] },
 ): Promise<readonly LandedOutput[]> {
   const landed: LandedOutput[] = [];
+  const to = resolve(options.to);
   for (const { place, outputs, manifest } of trees) {
-    const directory = place === null ? options.to : `${options.to}/${place}`;
+    const directory = place === null ? to : `${to}/${place}`;
     const wanted = outputs.filter(
       ({ path }) => options.paths === undefined || options.paths.some((one) => covers(path, one)),
     );

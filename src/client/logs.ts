@@ -32,7 +32,7 @@ export async function* followLogs(
   const reading = beginReading(embedded, { options, resumed, ring: () => box.ring() });
   const unsubscribe = plane.subscribe((batch) => {
     if (batch.facts.some((fact) => 'job' in fact && fact.job === reference.id)) box.ring();
-  });
+  }, box.close);
   let cancelLook = (): void => {};
   let isLookDue = true;
   try {

@@ -67,14 +67,17 @@ async function* followReplicas(
   const box = createSignalBox(options.signal);
   const unsubscribe = plane.subscribe((batch, state) => {
     if (batch.facts.some((fact) => mayConcern(fact, name, state))) box.ring();
-  });
+  }, box.close);
+  // Replicas are read while this waits: what ends this has to end them.
+  const end = new AbortController();
+  const signal = options.signal === undefined ? end.signal : AbortSignal.any([options.signal, end.signal]);
   const sources = new Map<string, AsyncGenerator<PlacedChunk>>();
   const next = new Map<string, Promise<Arrived>>();
   const read = (id: string, source: AsyncGenerator<PlacedChunk>): void => {
-    next.set(
-      id,
-      source.next().then((head) => ({ id, head })),
-    );
+    const arrived = source.next().then((head) => ({ id, head }));
+    // One that fails while another is looked at is met in the next race, or is not wanted any more.
+    arrived.catch(() => {});
+    next.set(id, arrived);
   };
   try {
     for (let rung: Promise<null> | null = null; ; ) {
@@ -83,7 +86,7 @@ async function* followReplicas(
         if (sources.has(id)) continue;
         // A replica that came since the place that is gone on from is new as a whole.
         const place = resumed === null ? null : (resumed.get(id) ?? new Map());
-        const source = followLogs(embedded, { id, part: null }, options, place);
+        const source = followLogs(embedded, { id, part: null }, { ...options, signal }, place);
         sources.set(id, source);
         read(id, source);
       }
@@ -106,7 +109,8 @@ async function* followReplicas(
     }
   } finally {
     unsubscribe();
-    for (const source of sources.values()) void source.return(undefined);
+    end.abort();
+    for (const source of sources.values()) source.return(undefined).catch(() => {});
   }
 }
 

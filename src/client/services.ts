@@ -6,7 +6,7 @@ import { viewService } from '../core/service/view.ts';
 import { parseServiceDocument, refusedService } from '../wire/parse-service.ts';
 import type { Submission } from '../wire/submission.ts';
 import type { AppliedService, ApplyOptions, ServiceDocument, Services } from './api.ts';
-import { withDocumentRefusals } from './document-refusals.ts';
+import { isSubmission, withDocumentRefusals } from './document-refusals.ts';
 import { type Embedded, execute } from './embedded.ts';
 import { RefusalError } from './refusal-error.ts';
 import { createServiceHandle, findService } from './service-handle.ts';
@@ -56,7 +56,7 @@ export async function readService(
   project?: string,
 ): Promise<Submission> {
   const submission =
-    'spec' in given ? given : withDocumentRefusals(() => parseServiceDocument(given, { origin: 'the service' }));
+    isSubmission(given) ? given : withDocumentRefusals(() => parseServiceDocument(given, { origin: 'the service' }));
   await embedded.plane.catchUp();
   const unset = checkSecretsSet(embedded.plane.state, projectOf(embedded, submission, project), submission.spec);
   if (unset !== null) throw new RefusalError(refusedService(unset).refusal);

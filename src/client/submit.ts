@@ -10,7 +10,7 @@ import { isRefusal, refuse } from '../core/refusal.ts';
 import { parseJobDocument } from '../wire/parse-document.ts';
 import type { Submission } from '../wire/submission.ts';
 import type { PushOptions, SubmissionDocument, SubmitOptions } from './api.ts';
-import { withDocumentRefusals } from './document-refusals.ts';
+import { isSubmission, withDocumentRefusals } from './document-refusals.ts';
 import { type Embedded, execute } from './embedded.ts';
 import { loadJob } from './find-job.ts';
 import { pushWorkspace } from './push-workspace.ts';
@@ -38,7 +38,7 @@ export async function readSubmission(
   project: string | undefined,
 ): Promise<Submission> {
   const submission =
-    'spec' in given ? given : withDocumentRefusals(() => parseJobDocument(given, { origin: 'submission' }));
+    isSubmission(given) ? given : withDocumentRefusals(() => parseJobDocument(given, { origin: 'submission' }));
   const wrong = checkSpec(submission.spec);
   if (wrong !== null) throw new RefusalError(wrong);
   // Under the log's lock it is looked at again.

@@ -9,7 +9,7 @@ export async function waitForEnd(embedded: Embedded, id: string, signal?: AbortS
   const box = createSignalBox(signal);
   const end = plane.subscribe((batch) => {
     if (batch.facts.some((fact) => fact.kind === 'JobEnded' && fact.job === id)) box.ring();
-  });
+  }, box.close);
   try {
     await plane.catchUp();
     for (;;) {
@@ -28,7 +28,7 @@ export async function* watchJob(embedded: Embedded, id: string, signal?: AbortSi
   const box = createSignalBox(signal);
   const end = plane.subscribe((batch) => {
     if (batch.facts.some((fact) => !('job' in fact) || fact.job === id)) box.ring();
-  });
+  }, box.close);
   try {
     await plane.catchUp();
     let shown = '';

@@ -19,7 +19,7 @@ export async function* watchService(
   const box = createSignalBox(signal);
   const end = plane.subscribe((batch, state) => {
     if (batch.facts.some((fact) => mayConcern(fact, name, state))) box.ring();
-  });
+  }, box.close);
   let cancelLook = (): void => {};
   try {
     await plane.catchUp();

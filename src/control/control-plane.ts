@@ -37,7 +37,7 @@ export class ControlPlane {
   readonly #ids: ReplicaIds;
   readonly #audit = new RefusalAudit();
   readonly #queue: Asked[] = [];
-  readonly #listeners = new Set<BatchListener>();
+  readonly #listeners = new Map<BatchListener, () => void>();
   #state: State;
   #seq: number;
   #hash: string;
@@ -122,11 +122,13 @@ export class ControlPlane {
 
   /**
    * Tells of every batch from here on. The log is watched only while somebody listens: a program that waits for nothing
-   * costs nothing, and ends by itself though it closed nothing.
+   * costs nothing, and ends by itself though it closed nothing. `onClose` is told when there will be no more: whoever
+   * waits for a batch then would wait for ever.
    */
-  subscribe(listener: BatchListener): () => void {
+  subscribe(listener: BatchListener, onClose: () => void = () => {}): () => void {
     const own: BatchListener = (batch, state) => listener(batch, state);
-    this.#listeners.add(own);
+    if (this.#closed) onClose();
+    else this.#listeners.set(own, onClose);
     if (this.#endWatch === null && !this.#closed) {
       this.#endWatch = this.#log.watch(() => this.#scheduleCatchUp());
       this.#scheduleCatchUp();
@@ -142,6 +144,7 @@ export class ControlPlane {
     for (const record of this.#audit.rest()) this.#record(record);
     this.#closed = true;
     this.#unwatch();
+    for (const onClose of this.#listeners.values()) onClose();
     await this.#turn;
     await this.#log.close();
   }
@@ -239,7 +242,7 @@ export class ControlPlane {
   }
 
   #tell(batch: Batch<Fact>): void {
-    for (const listener of this.#listeners) listener(batch, this.#state);
+    for (const listener of this.#listeners.keys()) listener(batch, this.#state);
   }
 
   #fold(batch: Batch<Fact>): void {

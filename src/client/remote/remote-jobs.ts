@@ -3,7 +3,7 @@ import type { JobView } from '../../core/job/view.ts';
 import { parseJobDocument } from '../../wire/parse-document.ts';
 import type { Submission } from '../../wire/submission.ts';
 import type { JobFilter, JobHandle, Jobs, SubmissionDocument, SubmitOptions } from '../api.ts';
-import { withDocumentRefusals } from '../document-refusals.ts';
+import { isSubmission, withDocumentRefusals } from '../document-refusals.ts';
 import { pushWorkspace } from '../push-workspace.ts';
 import { RefusalError } from '../refusal-error.ts';
 import { preparedOf } from './prepared-body.ts';
@@ -53,7 +53,7 @@ async function submit(
 }
 
 function readHere(given: Submission | SubmissionDocument): Submission {
-  return 'spec' in given ? given : withDocumentRefusals(() => parseJobDocument(given, { origin: 'submission' }));
+  return isSubmission(given) ? given : withDocumentRefusals(() => parseJobDocument(given, { origin: 'submission' }));
 }
 
 const pageSize = 500;

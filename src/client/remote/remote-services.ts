@@ -1,7 +1,7 @@
 import { parseServiceDocument } from '../../wire/parse-service.ts';
 import type { Submission } from '../../wire/submission.ts';
 import type { AppliedService, ApplyOptions, ServiceDocument, ServiceHandle, Services } from '../api.ts';
-import { withDocumentRefusals } from '../document-refusals.ts';
+import { isSubmission, withDocumentRefusals } from '../document-refusals.ts';
 import { pushWorkspace } from '../push-workspace.ts';
 import { labelLines } from '../service-logs.ts';
 import { preparedOf } from './prepared-body.ts';
@@ -31,7 +31,7 @@ async function apply(
   options: Partial<ApplyOptions>,
 ): Promise<AppliedService> {
   const service =
-    'spec' in given ? given : withDocumentRefusals(() => parseServiceDocument(given, { origin: 'the service' }));
+    isSubmission(given) ? given : withDocumentRefusals(() => parseServiceDocument(given, { origin: 'the service' }));
   const { project, idempotencyKey } = options;
   await requireSecrets(remote, service.spec, project);
   const workspace = await pushWorkspace(remote, service.spec, options);
