@@ -94,6 +94,10 @@ for (let call = 0; call < 12; call += 1) {
   for await (const view of job.watch({ signal })) void view
   for await (const event of yard.events({ follow: true, signal })) { void event; break }
 }
+await yard.services.apply({ service: { name: 'word', run: 'echo up; sleep 300' }, profile: { port: false } })
+const service = await yard.services.get('word')
+for (let call = 0; call < 12; call += 1) for await (const text of service.logs({ follow: true, signal })) { void text; break }
+await service.remove()
 const [{ landedAt }] = await job.land({ to: 'here' })
 const refused = await Promise.all([undefined, null, 'text', 7].map((one) => yard.jobs.submit(one).catch((error) => error.code)))
 console.log(landedAt, refused.join())

@@ -64,13 +64,13 @@ async function* followReplicas(
   resumed: ReplicaPlaces | null,
 ): AsyncGenerator<PlacedChunk> {
   const { plane } = embedded;
-  const box = createSignalBox(options.signal);
+  // Replicas are read while this waits: what ends this ends them, and its own waiting.
+  const end = new AbortController();
+  const signal = options.signal === undefined ? end.signal : AbortSignal.any([options.signal, end.signal]);
+  const box = createSignalBox(signal);
   const unsubscribe = plane.subscribe((batch, state) => {
     if (batch.facts.some((fact) => mayConcern(fact, name, state))) box.ring();
   }, box.close);
-  // Replicas are read while this waits: what ends this has to end them.
-  const end = new AbortController();
-  const signal = options.signal === undefined ? end.signal : AbortSignal.any([options.signal, end.signal]);
   const sources = new Map<string, AsyncGenerator<PlacedChunk>>();
   const next = new Map<string, Promise<Arrived>>();
   const read = (id: string, source: AsyncGenerator<PlacedChunk>): void => {

@@ -55,8 +55,9 @@ export async function readService(
   given: Submission | ServiceDocument,
   project?: string,
 ): Promise<Submission> {
-  const submission =
-    isSubmission(given) ? given : withDocumentRefusals(() => parseServiceDocument(given, { origin: 'the service' }));
+  const submission = isSubmission(given)
+    ? given
+    : withDocumentRefusals(() => parseServiceDocument(given, { origin: 'the service' }));
   await embedded.plane.catchUp();
   const unset = checkSecretsSet(embedded.plane.state, projectOf(embedded, submission, project), submission.spec);
   if (unset !== null) throw new RefusalError(refusedService(unset).refusal);

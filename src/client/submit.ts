@@ -37,8 +37,9 @@ export async function readSubmission(
   given: Submission | SubmissionDocument,
   project: string | undefined,
 ): Promise<Submission> {
-  const submission =
-    isSubmission(given) ? given : withDocumentRefusals(() => parseJobDocument(given, { origin: 'submission' }));
+  const submission = isSubmission(given)
+    ? given
+    : withDocumentRefusals(() => parseJobDocument(given, { origin: 'submission' }));
   const wrong = checkSpec(submission.spec);
   if (wrong !== null) throw new RefusalError(wrong);
   // Under the log's lock it is looked at again.

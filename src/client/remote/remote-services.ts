@@ -30,8 +30,9 @@ async function apply(
   given: Submission | ServiceDocument,
   options: Partial<ApplyOptions>,
 ): Promise<AppliedService> {
-  const service =
-    isSubmission(given) ? given : withDocumentRefusals(() => parseServiceDocument(given, { origin: 'the service' }));
+  const service = isSubmission(given)
+    ? given
+    : withDocumentRefusals(() => parseServiceDocument(given, { origin: 'the service' }));
   const { project, idempotencyKey } = options;
   await requireSecrets(remote, service.spec, project);
   const workspace = await pushWorkspace(remote, service.spec, options);
