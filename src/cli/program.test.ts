@@ -53,6 +53,19 @@ describe('the command line', () => {
     expect(await parse('run')).toMatchObject({ args: [], rest: null });
   });
 
+  it('names the nearest second word, and leaves the name of a thing alone', async () => {
+    const hints = async (line: string) => (await usageOf(line)).hint;
+    expect(await hints('services restrat web')).toBe('did you mean yard services restart?');
+    expect(await hints('nodes drian vm --reason x')).toBe('did you mean yard nodes drain?');
+    expect(await hints('tokens creat --join')).toBe('did you mean yard tokens create?');
+    expect(await hints('services web more')).toBe('yard services --help says more');
+    expect(await hints('secrets a b')).toBe('yard secrets --help says more');
+    for (const { words } of commands.filter(({ words }) => words.split(' ').length === 2)) {
+      const [first = '', second = ''] = words.split(' ');
+      expect(await hints(`${first} ${second}x --none-such`)).toBe(`did you mean yard ${words}?`);
+    }
+  });
+
   it('takes global options before and after the command', async () => {
     expect((await parse('--json --no-color jobs')).options).toMatchObject({ json: true, color: false });
     expect((await parse('jobs --json --home x')).options).toMatchObject({ json: true, home: 'x' });

@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import { nearestWord } from '../wire/nearest-word.ts';
 import { commands, globalOptions } from './catalogue/catalogue.ts';
 import type { CommandDefinition, OptionDefinition } from './catalogue/definition.ts';
 import { habits, planned } from './catalogue/habits.ts';
@@ -30,7 +31,7 @@ export async function parseArguments(argv: readonly string[], version: string): 
     await program.parseAsync([...before], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0 && error.code !== 'commander.help') throw usageOf(error, before);
+    if (error.exitCode !== 0 && error.code !== 'commander.help') throw misspeltOf(before) ?? usageOf(error, before);
     if (error.exitCode !== 0) refuseUnfinished(before);
   }
   return parsed ?? { kind: 'text', text: text === '' ? program.helpInformation() : text };
@@ -147,6 +148,17 @@ function refuseHabits(argv: readonly string[]): void {
   }
   if (word === 'run' && argv.includes('-d'))
     throw new UsageError('there is no yard run -d', 'our word is: yard submit');
+}
+
+/** Of a second word that is none, `yard services restrat web`: commander takes it for an argument too many. */
+function misspeltOf(argv: readonly string[]): UsageError | null {
+  const [first = '', second = ''] = argv.filter((one) => !one.startsWith('-'));
+  const begun = commands.map(({ words }) => words).filter((words) => words.startsWith(`${first} `));
+  const seconds = [...new Set(begun.map((words) => words.split(' ')[1] ?? ''))];
+  if (second === '' || begun.length === 0 || seconds.includes(second)) return null;
+  const near = nearestWord(second, seconds);
+  if (near === undefined) return null;
+  return new UsageError(`there is no yard ${first} ${second}`, `did you mean yard ${first} ${near}?`);
 }
 
 /** Commander's message, without its prefix. */

@@ -1,5 +1,6 @@
 import { type DocumentError, documentError, type KeyPath } from './document-error.ts';
 import { jobKeys, serviceTableKeys, workspaceKeys } from './job-table.ts';
+import { nearestWord } from './nearest-word.ts';
 import { arrayKeys, profileKeys, resourceKeys, retryKeys } from './profile-table.ts';
 import { columnsKeys, jobsKeys, nodesKeys } from './simulation-table.ts';
 import { supervisionKeys, supervisionShape } from './supervision-table.ts';
@@ -89,21 +90,7 @@ function hintFor(place: string, key: string, value: unknown): string {
   }
   if (place === '' && profileKeys.includes(key)) return `how to run it goes into [profile]:\n  [profile]\n  ${written}`;
   const known = keysAt[place] ?? [];
-  const near = known.find((one) => distance(one.toLowerCase(), key.toLowerCase()) <= 2);
+  const near = nearestWord(key, known);
   if (near !== undefined) return `did you mean "${near}"?`;
   return known.length === 0 ? 'remove it' : `the keys here are ${known.join(', ')}`;
-}
-
-/** Levenshtein distance. */
-function distance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= left.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= right.length; j += 1) {
-      const swap = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
 }

@@ -24,11 +24,12 @@ _yard() {
   local current=\${COMP_WORDS[COMP_CWORD]} command words="" length typed
   command="\${COMP_WORDS[1]}"
   for length in $(seq 2 ${longest}); do
-    typed="\${COMP_WORDS[*]:1:length}"
+    typed="\${COMP_WORDS[*]:1:$length}"
     case "$typed" in ${longerCommands()
       .map((words) => `"${words}"`)
       .join(' | ')}) command="$typed" ;; esac
   done
+  case " \${COMP_WORDS[*]:1:$((COMP_CWORD - 1))} " in *" -- "*) COMPREPLY=($(compgen -f -- "$current")); return ;; esac
   if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W "${wordsAfter('').join(' ')}" -- "$current")); return; fi
   case "$command" in
 ${cases.join('\n')}
@@ -52,32 +53,59 @@ function subcommandLines(): string {
 
 function forZsh(): string {
   return `# eval "$(yard completion zsh)"
+(( $+functions[compdef] )) || { autoload -U +X compinit && compinit; }
 autoload -U +X bashcompinit && bashcompinit
 ${forBash()}`;
 }
 
 function forFish(): string {
-  const lines = ['# yard completion fish | source'];
-  for (const { words, summary, options } of commands) {
-    const parts = words.split(' ');
-    const last = parts[parts.length - 1] ?? '';
-    const when = parts.slice(0, -1).map((part) => `__fish_seen_subcommand_from ${part}`);
-    const condition = when.length === 0 ? '__fish_use_subcommand' : when.join('; and ');
-    lines.push(`complete -c yard -n '${condition}' -a '${last}' -d '${summary.replaceAll("'", '’')}'`);
-    for (const { flags, description } of options) {
-      lines.push(
-        `complete -c yard -n '__fish_seen_subcommand_from ${last}' ${fishFlags(flags)} -d '${description.replaceAll("'", '’')}'`,
-      );
-    }
-  }
-  lines.push(`complete -c yard -n '__fish_use_subcommand' -a node -d 'the agent in the foreground: yard node start'`);
+  const known = [...new Set([...commands.map(({ words }) => words), ...parents()])];
+  const lines = [
+    '# yard completion fish | source',
+    `set -g __yard_commands ${known.map((words) => `'${words}'`).join(' ')}`,
+    fishFunctions,
+    ...known.map((words) => {
+      const parts = words.split(' ');
+      const summary = commands.find((one) => one.words === words)?.summary ?? wordsAfter(words).join(', ');
+      return fishLine(`__yard_at '${parts.slice(0, -1).join(' ')}'`, `-a '${parts.at(-1)}'`, summary);
+    }),
+    ...commands.flatMap(({ words, options }) =>
+      options.map(({ flags, description }) => fishLine(`__yard_is '${words}'`, fishFlags(flags), description)),
+    ),
+    ...globalOptions.map(({ flags, description }) => fishLine('true', fishFlags(flags), description)),
+  ];
   return lines.join('\n');
+}
+
+/** The longest command that the words typed so far begin with, and whether they are just these. */
+const fishFunctions = `function __yard_words
+    string match -v -- '-*' (commandline -opc)[2..-1]
+end
+function __yard_at
+    test (string join ' ' -- '' (__yard_words)) = (string join ' ' -- '' (string split -n ' ' -- $argv[1]))
+end
+function __yard_is
+    set -l words (__yard_words)
+    for length in 3 2 1
+        set -l typed (string join ' ' -- $words[1..$length])
+        if contains -- "$typed" $__yard_commands
+            test "$typed" = "$argv[1]"
+            return
+        end
+    end
+    return 1
+end`;
+
+function fishLine(condition: string, what: string, description: string): string {
+  return `complete -c yard -n "${condition}" ${what} -d '${description.replaceAll("'", '’')}'`;
 }
 
 function fishFlags(flags: string): string {
   const short = /(?:^|\s)-(\w)\b/.exec(flags)?.[1];
   const long = /--([a-z-]+)/.exec(flags)?.[1];
-  return [short === undefined ? '' : `-s ${short}`, long === undefined ? '' : `-l ${long}`].filter(Boolean).join(' ');
+  const value = flags.includes('<') ? '-r' : '';
+  const names = [short === undefined ? '' : `-s ${short}`, long === undefined ? '' : `-l ${long}`];
+  return [...names, value].filter(Boolean).join(' ');
 }
 
 function optionWords(options: readonly OptionDefinition[]): string {
