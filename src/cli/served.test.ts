@@ -128,6 +128,22 @@ describe('yard at a server', () => {
     expect((await place.yard('wait', id)).code).toBe(125);
   });
 
+  it.skipIf(!hasTerminals)(
+    'shows jobs and services again in their place as something happens, until Ctrl-C',
+    async () => {
+      const jobs = runInTerminal(place, ['jobs', '-w']);
+      await jobs.shown(/ID +STATE/);
+      const { stdout } = await place.yard('submit', '--no-workspace', '--name', 'seen', '--', 'true');
+      await jobs.shown(new RegExp(`\\x1b\\[\\d+A[^]*${stdout.trim()} +COMPLETED`));
+      jobs.type('\x03');
+      expect(await jobs.ended).toMatchObject({ code: 0, text: expect.not.stringContaining('\x1b[H') });
+      const services = runInTerminal(place, ['services', '-w']);
+      await services.shown(/no services/);
+      services.type('\x03');
+      expect((await services.ended).code).toBe(0);
+    },
+  );
+
   it.skipIf(!hasTerminals)('runs a command beside a job: pipes in a pipeline, a terminal at a terminal', async () => {
     const { stdout } = await place.yard('submit', '--no-workspace', '--name', 'beside', '--', 'sleep', '600');
     const id = stdout.trim();

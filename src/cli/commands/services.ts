@@ -1,9 +1,10 @@
 import type { RunyardClient } from '../../client/api.ts';
 import { type Context, flagOption, type Invocation } from '../context.ts';
+import { showAgain } from '../follow/show-again.ts';
+import type { Answer } from '../output/output.ts';
 import { serviceFrame } from '../services/service-frame.ts';
 import { serviceInFull } from '../services/service-in-full.ts';
 import { servicesTable } from '../services/services-table.ts';
-import { UsageError } from '../usage-error.ts';
 
 /** Lists services, or shows one in full; with `--watch` again after every change. */
 export async function execute(context: Context, { args, options }: Invocation): Promise<number> {
@@ -11,11 +12,9 @@ export async function execute(context: Context, { args, options }: Invocation): 
   const [name] = args;
   const watches = flagOption(options, 'watch');
   if (name === undefined) {
-    if (watches) throw new UsageError('--watch wants one service', 'yard services NAME --watch');
-    const services = await client.services.list();
-    context.output.answer(services, (width) =>
-      services.length === 0 ? 'no services (yard apply FILE makes one)' : servicesTable(services, width),
-    );
+    const { answer, answerAgain } = context.output;
+    if (watches) return showAgain(context, client, () => showList(answerAgain, client));
+    await showList(answer, client);
     return 0;
   }
   if (watches) return watch(context, client, name);
@@ -25,13 +24,20 @@ export async function execute(context: Context, { args, options }: Invocation): 
   return 0;
 }
 
+async function showList(answer: Answer, client: RunyardClient): Promise<void> {
+  const services = await client.services.list();
+  answer(services, (width) =>
+    services.length === 0 ? 'no services (yard apply FILE makes one)' : servicesTable(services, width),
+  );
+}
+
 async function watch(context: Context, client: RunyardClient, name: string): Promise<number> {
   const service = await client.services.get(name);
   const end = new AbortController();
   const release = context.onSignal('SIGINT', () => end.abort());
   try {
     for await (const view of service.watch({ signal: end.signal })) {
-      if (context.output.kind === 'terminal') context.output.frame(serviceFrame(view, Date.now()));
+      if (context.output.inPlace) context.output.frame(serviceFrame(view, Date.now()));
       else context.output.item(view, () => serviceInFull(view, Date.now(), null));
     }
   } finally {

@@ -6,7 +6,9 @@ export function createJsonOutput(streams: Streams): Output {
   const line = (document: unknown): void => streams.stdout.write(`${JSON.stringify(document)}\n`);
   return {
     kind: 'json',
+    inPlace: false,
     answer: (document) => streams.stdout.write(`${JSON.stringify(document, null, 2)}\n`),
+    answerAgain: line,
     item: line,
     log: ({ job, label, step, stream, atMs, text }) =>
       line({ kind: 'log', job: label ?? job, step, stream, at: new Date(atMs).toISOString(), text }),

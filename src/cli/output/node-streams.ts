@@ -46,7 +46,9 @@ function createSink(name: 'stdout' | 'stderr', { onClosed, onLost }: NodeStreams
   return {
     // One that cannot move its cursor gets the plain lines of a pipe.
     isTerminal: stream.isTTY === true && process.env.TERM !== 'dumb',
-    columns: () => Math.max(40, stream.columns ?? 80),
+    // Some terminals do not know, and say 0.
+    columns: () => stream.columns || 80,
+    rows: () => stream.rows || 24,
     write(data) {
       if (open) stream.write(data);
     },

@@ -1,8 +1,12 @@
 /** Everything the CLI says goes through one Output; which one is chosen once, at the start. */
 export interface Output {
   readonly kind: 'terminal' | 'plain' | 'json' | 'quiet';
+  /** Whether what is answered again is seen on a terminal, in the place of what was. */
+  readonly inPlace: boolean;
   /** The answer that was asked for, on stdout: one document, or its text. */
-  answer(document: unknown, asText: (width: number | null) => string): void;
+  readonly answer: Answer;
+  /** An answer that the next one replaces: in place on a terminal, else one after the other. */
+  readonly answerAgain: Answer;
   /** One of many in a stream, on stdout. */
   item(document: object, asText: () => string): void;
   /** A piece of a job's output: its stdout on stdout, the rest on stderr. */
@@ -17,6 +21,9 @@ export interface Output {
   note(text: string): void;
   error(report: ErrorReport): void;
 }
+
+/** A document for scripts, and its text, laid out for a terminal of so many columns or, with null, for a pipe. */
+export type Answer = (document: unknown, asText: (width: number | null) => string) => void;
 
 /** One line of a frame, in pieces of one colour each; what does not fit is cut. */
 export type FrameLine = readonly FramePiece[];

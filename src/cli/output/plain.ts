@@ -9,9 +9,13 @@ export function createPlainOutput(streams: Streams): Output {
   const say = (text: string): void => streams.stderr.write(`${neutralise(text)}\n`);
   const bytesOf = createLogWriter(streams);
   const { stdout } = streams;
+  const answer: Output['answer'] = (_document, asText) =>
+    stdout.write(`${neutralise(asText(stdout.isTerminal ? stdout.columns() : null))}\n`);
   return {
     kind: 'plain',
-    answer: (_document, asText) => stdout.write(`${neutralise(asText(stdout.isTerminal ? stdout.columns() : null))}\n`),
+    inPlace: false,
+    answer,
+    answerAgain: answer,
     item: (_document, asText) => stdout.write(`${neutralise(asText())}\n`),
     log: (piece) => streams[piece.target].write(bytesOf(piece)),
     status: (line) => say(layoutStatus(streams, line, null)),

@@ -10,6 +10,8 @@ export interface Sink {
   readonly isTerminal: boolean;
   /** Columns of the terminal. */
   columns(): number;
+  /** Lines of the terminal. */
+  rows(): number;
   write(data: string | Uint8Array): void;
 }
 

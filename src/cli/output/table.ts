@@ -1,4 +1,5 @@
 import Table from 'cli-table3';
+import { cellsOf } from './cells.ts';
 import { neutralise } from './escapes.ts';
 
 const noLines = {
@@ -31,7 +32,7 @@ export function layoutTable(
   width: number | null,
 ): string {
   const cells = [head, ...rows].map((row) => row.map((cell) => neutralise(cell)));
-  const widths = head.map((_, column) => Math.max(...cells.map((row) => visibleWidth(row[column] ?? ''))));
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => cellsOf(row[column] ?? ''))));
   const last = head.length - 1;
   const before = widths.slice(0, last).reduce((sum, one) => sum + one + gapWidth, 0);
   const room = width === null ? Number.POSITIVE_INFINITY : Math.max(narrowestLast, width - before);
@@ -48,8 +49,4 @@ export function layoutTable(
     .split('\n')
     .map((line) => line.trimEnd())
     .join('\n');
-}
-
-function visibleWidth(text: string): number {
-  return Array.from(text).length;
 }

@@ -1,3 +1,4 @@
+import { cutToCells } from './cells.ts';
 import { neutralise } from './escapes.ts';
 import { createFrame } from './frame.ts';
 import { layoutError, layoutStatus } from './layout.ts';
@@ -45,8 +46,14 @@ export function createTerminalOutput(streams: Streams): Output {
   };
   return {
     kind: 'terminal',
+    inPlace: streams.stdout.isTerminal,
     answer: (_document, asText) => answer(asText(streams.stdout.isTerminal ? streams.stdout.columns() : null)),
     item: (_document, asText) => answer(asText()),
+    answerAgain(_document, asText) {
+      if (!streams.stdout.isTerminal) return answer(asText(null));
+      const lines = neutralise(asText(streams.stderr.columns() - 1)).split('\n');
+      frame.draw(lines.map((text) => [{ text }]));
+    },
     log(piece) {
       const sink = streams[piece.target];
       const data = bytesOf(piece);
@@ -75,7 +82,5 @@ export function createTerminalOutput(streams: Streams): Output {
 }
 
 function cut(text: string, width: number): string {
-  const line = text.split('\n')[0] ?? '';
-  const characters = Array.from(line);
-  return characters.length <= width ? line : `${characters.slice(0, width - 1).join('')}…`;
+  return cutToCells(text.split('\n')[0] ?? '', width);
 }
