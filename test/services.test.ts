@@ -247,6 +247,7 @@ describe.sequential('a service on one node', () => {
 
   it('keeps a service that is stopped, and starts it again when it is applied [X20]', async () => {
     expect((await lab.yard(['services', 'stop', 'web'])).stdout).toContain('web  STOPPED');
+    expect((await lab.yard(['services', 'scale', 'web', '2'])).stdout).toContain('web  STOPPED, 2 wanted once');
     await until(() => markedPids(lab.home).length === 0, 'the end of the processes');
     expect(await seen()).toMatchObject({ state: 'STOPPED', desired: 2, endpoints: [] });
     const { code, stdout } = await apply({ version: '1', a: 'one' });

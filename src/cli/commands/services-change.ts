@@ -1,7 +1,10 @@
 import type { ServiceHandle } from '../../client/api.ts';
+import type { ServiceView } from '../../core/service/view.ts';
 import type { Context, Invocation } from '../context.ts';
 import { listOption } from '../context.ts';
 import { UsageError } from '../usage-error.ts';
+
+const startsAgain = 'applying its file starts it again';
 
 /** Another number of replicas; those named go first. */
 export async function scale(context: Context, { args, options }: Invocation): Promise<number> {
@@ -12,7 +15,11 @@ export async function scale(context: Context, { args, options }: Invocation): Pr
   const service = await (await context.client()).services.get(name);
   const remove = await Promise.all(listOption(options, 'remove').map((reference) => replicaOf(service, reference)));
   await service.scale(Number(count), { remove });
-  return answer(context, service, (ready) => `scaled to ${count}, ${ready} ready`);
+  return answer(context, service, ({ state, ready }) =>
+    state === 'STOPPED'
+      ? `STOPPED, ${count} wanted once it starts  ${startsAgain}`
+      : `scaled to ${count}, ${ready} ready`,
+  );
 }
 
 /** Replaces every replica, one after the other. */
@@ -26,7 +33,7 @@ export async function restart(context: Context, { args }: Invocation): Promise<n
 export async function stop(context: Context, { args }: Invocation): Promise<number> {
   const service = await (await context.client()).services.get(args[0] ?? '');
   await service.stop();
-  return answer(context, service, () => 'STOPPED  applying its file starts it again');
+  return answer(context, service, () => `STOPPED  ${startsAgain}`);
 }
 
 /** Ends every replica and forgets the service. */
@@ -51,8 +58,8 @@ async function replicaOf(service: ServiceHandle, reference: string): Promise<str
   throw new UsageError(`--remove ${reference} ${wrong}`, ids === '' ? 'it has none' : `it has: ${ids}`);
 }
 
-async function answer(context: Context, service: ServiceHandle, text: (ready: number) => string): Promise<number> {
+async function answer(context: Context, service: ServiceHandle, text: (view: ServiceView) => string): Promise<number> {
   const view = await service.view();
-  context.output.answer(view, () => `${service.name}  ${text(view.ready)}`);
+  context.output.answer(view, () => `${service.name}  ${text(view)}`);
   return 0;
 }

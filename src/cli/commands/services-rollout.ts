@@ -1,5 +1,6 @@
 import type { ServiceHandle } from '../../client/api.ts';
 import { type Context, type Invocation, textOption } from '../context.ts';
+import { updatedText } from '../services/service-frame.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** The rollout goes no further until it is resumed; what runs is left as it is. */
@@ -31,7 +32,7 @@ async function change(
   const view = await service.view();
   const { rollout, name, desired } = view;
   const way = rollout === null ? 'no rollout' : `rollout ${rollout.from} → ${rollout.to} is ${rollout.state}`;
-  const updated = rollout === null ? '' : `, updated ${rollout.updated} of ${desired}`;
+  const updated = rollout === null ? '' : `, ${updatedText(rollout, desired)}`;
   context.output.answer(view, () => `${name}  ${way}${updated}  yard services ${name} --watch`);
   return 0;
 }

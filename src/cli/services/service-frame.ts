@@ -1,4 +1,4 @@
-import type { ReplicaView, ServiceView } from '../../core/service/view.ts';
+import type { ReplicaView, RolloutView, ServiceView } from '../../core/service/view.ts';
 import { describeDuration } from '../../core/units.ts';
 import type { FrameLine } from '../output/output.ts';
 import { hintFor, replicaLine } from './replica-line.ts';
@@ -59,12 +59,17 @@ function replicaLines({ replicas }: ServiceView, nowMs: number): readonly FrameL
   return rest === 0 ? lines : [...lines, [{ text: `  … and ${rest} more` }]];
 }
 
+/** `updated 1 of 2`. One that is done was of as many as it updated, whatever the service was scaled to since. */
+export function updatedText({ state, updated }: RolloutView, desired: number): string {
+  return `updated ${updated} of ${state === 'done' ? updated : desired}`;
+}
+
 /** `updated 1 of 2 · deadline in 9 min 12 s`. */
 export function progressLine(view: ServiceView, nowMs: number): string {
   const { rollout, desired, ready } = view;
   if (rollout === null) return `${ready} of ${desired} ready`;
   if (rollout.state === 'rolled-back') return `${ready} of ${desired} ready · rolled back from revision ${rollout.to}`;
-  const parts = [`updated ${rollout.updated} of ${desired}`];
+  const parts = [updatedText(rollout, desired)];
   if (rollout.state === 'paused') parts.push(rollout.reason ?? 'paused');
   if (rollout.state === 'failed') parts.push('failed');
   if (rollout.state === 'progressing' && rollout.deadlineAt !== null) {

@@ -2,6 +2,7 @@ import type { ServiceView } from '../../core/service/view.ts';
 import { layoutTable } from '../output/table.ts';
 import { describeAge } from '../views/age.ts';
 import { hintFor, lastFailureOf, replicaLine, restartsIn } from './replica-line.ts';
+import { updatedText } from './service-frame.ts';
 
 const mostEvents = 8;
 
@@ -36,7 +37,7 @@ function rolloutFact({ rollout, desired, reason: why }: ServiceView): readonly [
   // The line of the state may have said it.
   const isSaid = rollout.reason === null || why?.endsWith(rollout.reason) === true;
   const reason = isSaid ? '' : `: ${rollout.reason}`;
-  return ['rollout', `${way} ${rollout.state.replace('-', ' ')}, updated ${rollout.updated} of ${desired}${reason}`];
+  return ['rollout', `${way} ${rollout.state.replace('-', ' ')}, ${updatedText(rollout, desired)}${reason}`];
 }
 
 /** What to do about replicas that are not ready; what goes for several is said once. */

@@ -1,7 +1,7 @@
 import type { ServiceView } from '../../core/service/view.ts';
 import type { Output, StatusLine } from '../output/output.ts';
 import { hintFor, lastFailureOf, replicaLine, restartsIn } from './replica-line.ts';
-import { serviceFrame, troubleOf } from './service-frame.ts';
+import { serviceFrame, troubleOf, updatedText } from './service-frame.ts';
 
 /** Tells what becomes of a service: on a terminal one picture that changes in place, in a pipe a line for each change. */
 export interface ServiceNarrator {
@@ -59,8 +59,7 @@ function troubleLine(name: string, reason: string): StatusLine {
 
 function progressOf(view: ServiceView): StatusLine {
   const { name, rollout, ready, desired, running, state, reason } = view;
-  const counts =
-    rollout === null ? `${ready} of ${desired} ready` : `updated ${rollout.updated} of ${desired}, ${ready} ready`;
+  const counts = rollout === null ? `${ready} of ${desired} ready` : `${updatedText(rollout, desired)}, ${ready} ready`;
   const document = { kind: 'progress', service: name, state, reason, running, ready, desired, rollout };
   return { id: name, label: state.toLowerCase(), detail: counts, document };
 }

@@ -120,6 +120,12 @@ llm   UPDATING  2/2    4 → 5
 chat  WAITING   0/2    1         no node is running`);
   });
 
+  it('say of a rollout that is done what it updated, whatever was scaled since', () => {
+    const rollout = rolloutView({ state: 'done', updated: 3, deadlineAt: null });
+    expect(serviceInFull(serviceView({ rollout }), nowMs, 80)).toContain('done, updated 3 of 3\n');
+    expect(serviceInFull(serviceView({ rollout: { ...rollout, state: 'failed' } }), nowMs, 80)).toContain('3 of 2');
+  });
+
   it('fit 80 columns, with restarts and the last failure of each replica [X7] [X27]', () => {
     const task = { restarts: 2, lastFailure: 'killed by signal 9', endpoint: '127.0.0.1:41873' };
     const view = serviceView({
