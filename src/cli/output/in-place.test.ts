@@ -5,11 +5,13 @@ import { keepStreams } from './fake-streams.testsuite.ts';
 import { createFrame } from './frame.ts';
 import { layoutTable } from './table.ts';
 
+const moves = /␛\[(\d+)A|␛\[(2K|J)|(\n)|([^␛\n\r]+)/g;
+
 /** What stands on a screen of these rows after what was written to it; as much of ANSI as frames use. */
 function screenOf(written: string, rows: number): readonly string[] {
   let lines = [''];
   let row = 0;
-  for (const [, up, erase, end, text] of written.matchAll(/\x1b\[(\d+)A|\x1b\[(2K|J)|(\n)|([^\x1b\n\r]+)/g)) {
+  for (const [, up, erase, end, text] of written.replaceAll('\x1b', '␛').matchAll(moves)) {
     // What has left the screen at its top is out of reach.
     if (up !== undefined) row = Math.max(lines.length - rows, 0, row - Number(up));
     else if (erase === 'J') lines = lines.slice(0, row + 1).with(row, '');
