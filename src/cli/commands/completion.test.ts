@@ -1,5 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { commands } from '../catalogue/catalogue.ts';
 import type { Context } from '../context.ts';
 import { chooseOutput } from '../output/choose.ts';
@@ -18,9 +21,12 @@ type Complete = (script: string, words: readonly string[]) => readonly string[];
 
 /** Where no file gets among what is offered. */
 const cwd = '/proc/self/task';
+/** Where zsh keeps what it knows of its own completions. */
+const dumps = mkdtempSync(join(tmpdir(), 'yard-zsh-'));
+afterAll(() => rmSync(dumps, { recursive: true }));
 
 function linesOf(program: string, args: readonly string[]): readonly string[] {
-  return execFileSync(program, args, { encoding: 'utf8', cwd, env: { ...process.env, ZDOTDIR: cwd } })
+  return execFileSync(program, args, { encoding: 'utf8', cwd, env: { ...process.env, ZDOTDIR: dumps } })
     .trim()
     .split('\n');
 }
