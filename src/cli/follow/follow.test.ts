@@ -101,7 +101,9 @@ digits-k3f9q2  running on laptop   gpu 0            Ctrl-C stops it
       attempt: 2,
       tasks: [taskView({ attempt: 2, lastFailure: 'the node was lost' })],
     });
-    expect(await narrate([steps('run'), again])).toContain('digits-k3f9q2  attempt 2           the node was lost\n');
+    expect(await narrate([steps('run'), again])).toContain(
+      'digits-k3f9q2  attempt 2           after: the node was lost\n',
+    );
   });
 });
 

@@ -123,7 +123,12 @@ function setupLine({ id }: JobView, attempt: number, elapsedMs: number): StatusL
 function attemptLine(view: JobView): StatusLine {
   const cause = view.tasks.find((task) => task.lastFailure !== null)?.lastFailure ?? '';
   const document = { kind: 'attempt', job: view.id, attempt: view.attempt, lastFailure: cause };
-  return { id: view.id, label: `attempt ${view.attempt}`, detail: cause, tone: 'waiting', document };
+  return { id: view.id, label: `attempt ${view.attempt}`, detail: after(cause), tone: 'waiting', document };
+}
+
+/** What ended the one before, and not this one. */
+function after(cause: string): string {
+  return cause === '' ? '' : `after: ${cause}`;
 }
 
 /** In place, on its node: the attempt goes on. */
@@ -134,7 +139,7 @@ function restartsOf({ tasks }: JobView): number {
 function restartLine({ id, tasks }: JobView, count: number): StatusLine {
   const cause = tasks.find((task) => task.lastFailure !== null)?.lastFailure ?? '';
   const document = { kind: 'restart', job: id, restarts: count, lastFailure: cause };
-  return { id, label: `restart ${count}`, detail: cause, tone: 'waiting', document };
+  return { id, label: `restart ${count}`, detail: after(cause), tone: 'waiting', document };
 }
 
 function arrayLine({ id, array }: JobView, hint: string | null): StatusLine {

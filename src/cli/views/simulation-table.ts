@@ -19,13 +19,17 @@ export function simulationTable(report: SimulationReport, width: number | null):
     .join('\n\n');
 }
 
+function counted(count: number, what: string): string {
+  return `${number(count)} ${what}${count === 1 ? '' : 's'}`;
+}
+
 function summary({ nodes, jobs, parts, ended, makespanMs, endMs, utilisation, start, seed }: SimulationReport): string {
-  const gpus = utilisation.gpus === null ? '' : `, ${number(utilisation.gpus.capacity)} GPUs`;
+  const gpus = utilisation.gpus === null ? '' : `, ${counted(utilisation.gpus.capacity, 'GPU')}`;
   const from = start === null ? '' : `, from ${start.slice(0, 16).replace('T', ' ')} UTC`;
   const ofParts = parts === jobs ? '' : ` (${number(parts)} parts)`;
   const open = parts - ended;
   const end = open === 0 ? `all ended after ${span(makespanMs)}` : `${number(open)} not ended after ${span(endMs)}`;
-  return `${number(nodes)} nodes${gpus}, seed ${seed}${from}\n${number(jobs)} jobs${ofParts}: ${end}`;
+  return `${counted(nodes, 'node')}${gpus}, seed ${seed}${from}\n${counted(jobs, 'job')}${ofParts}: ${end}`;
 }
 
 function kindsTable({ kinds }: SimulationReport, width: number | null): string {
