@@ -67,8 +67,8 @@ describe('the way of a job, as it is told', () => {
     };
     expect(await narrate([run(0), run(1), run(1), run(2)])).toBe(
       `digits-k3f9q2  running on laptop
-digits-k3f9q2  restart 1           exited with code 3
-digits-k3f9q2  restart 2           exited with code 3
+digits-k3f9q2  restart 1           after: exited with code 3
+digits-k3f9q2  restart 2           after: exited with code 3
 `,
     );
   });
