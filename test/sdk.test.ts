@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Lab, openLab } from './lab.ts';
@@ -129,6 +129,15 @@ await node.close()
     const right = 'const code: number | null | undefined = outcome?.exitCode\nvoid [state, code]';
     expect(told(`${snippet('true')}${right}\n${named}`)).toBe('');
     expect(told(`${snippet('true')}const wrong: number = state\nvoid [wrong, outcome]`)).toMatch(/program\.mts\(6,7\)/);
+  });
+
+  it('brings whatever its front page points to', () => {
+    const unpacked = join(folder, 'node_modules/runyard');
+    const links = [...readFileSync(join(unpacked, 'README.md'), 'utf8').matchAll(/\]\(([^):#]+)\)/g)].map(
+      ([, to]) => to ?? '',
+    );
+    expect(links.length).toBeGreaterThan(20);
+    expect(links.filter((to) => !existsSync(join(unpacked, to)))).toEqual([]);
   });
 
   function runScript(text: string): { status: number | null; stdout: string; stderr: string } {
