@@ -7,7 +7,7 @@ import { documentError } from './document-error.ts';
  */
 export function parseEnvFile(text: string, fileName: string): readonly (readonly [string, string])[] {
   const entries: [string, string][] = [];
-  const source = text.replace(/\r\n/g, '\n');
+  const source = text.replace(/^\ufeff/, '').replace(/\r\n/g, '\n');
   const entry = /[ \t]*(?:export[ \t]+)?([^\s=#]+)=(?:"((?:[^"\\]|\\[\s\S])*)"|'([^']*)'|([^\n]*))[ \t]*(?:\n|$)/y;
   const blank = /[ \t]*(?:#[^\n]*)?(?:\n|$)/y;
   let position = 0;

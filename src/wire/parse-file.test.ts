@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DocumentError } from './document-error.ts';
+import { parseEnvFile } from './env-file.ts';
 import { parseJobFile, parseProfileFile } from './parse-file.ts';
 
 const job = '[job]\nname = "digits"\nrun = "python3 train.py"\n';
@@ -62,6 +63,19 @@ port = true
     const json = await parseJobFile('{"profile":"big","job":{"name":"digits","run":"python3 train.py"}}', 'job.toml');
     expect(toml.profile).toBe('big');
     expect(json).toEqual(toml);
+  });
+
+  it('is the same as an editor of Windows writes it, and so are variables', async () => {
+    const text = `${job}setup = '''\ncd src\nmake\n'''\nenv = { END = "a\\r\\nb" }\n`;
+    const plain = await parseJobFile(text, 'job.toml');
+    expect(plain.spec).toMatchObject({ setup: 'cd src\nmake\n', env: { END: 'a\r\nb' } });
+    expect(await parseJobFile(`\ufeff${text.replaceAll('\n', '\r\n')}`, 'job.toml')).toEqual(plain);
+    const json = '{"job":{"name":"digits","run":"true"}}';
+    expect(await parseJobFile(`\ufeff${json}`, 'job.json')).toEqual(await parseJobFile(json, 'job.json'));
+    expect(parseEnvFile('\ufeffA=1\r\nB="2\r\n3"\r\n', 'vars')).toEqual([
+      ['A', '1'],
+      ['B', '2\n3'],
+    ]);
   });
 
   it('shows an unknown key with its line, and where it belongs [S1]', async () => {

@@ -81,7 +81,7 @@ function isJson(text: string): boolean {
 function readJson(text: string, fileName: string): unknown {
   checkTextDepth(text, fileName);
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.replace(/^\ufeff/, ''));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw documentError('BAD_REQUEST', `${fileName} is no JSON: ${reason}`, []);
@@ -90,7 +90,8 @@ function readJson(text: string, fileName: string): unknown {
 
 function readToml(text: string, fileName: string): unknown {
   try {
-    return parse(text, { integersAsBigInt: 'asNeeded', maxDepth: deepestNesting });
+    // As editors of Windows end lines: no shell takes a script with them.
+    return parse(text.replaceAll('\r\n', '\n'), { integersAsBigInt: 'asNeeded', maxDepth: deepestNesting });
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const reason = (error.message.split('\n')[0] ?? '').replace(/^Invalid TOML document: /, '');
