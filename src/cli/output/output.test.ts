@@ -226,4 +226,14 @@ llama-7m1xzd   PENDING    needs 4 GPUs, the largest node has 2 (yard explain
     expect(layoutTable(head, rows, null).split('\n')).toHaveLength(3);
     expect(third).toBe('x             y        z^[[2J');
   });
+
+  it('has no line by anything that stands in a cell [R4.38]', () => {
+    for (const width of [null, 80]) {
+      expect(
+        layoutTable(head, [['x', 'y', 'a\r\nllama  READY\tb']], width)
+          .split('\n')
+          .at(-1),
+      ).toBe('x   y      a llama READY b');
+    }
+  });
 });

@@ -31,7 +31,7 @@ export function layoutTable(
   rows: readonly (readonly string[])[],
   width: number | null,
 ): string {
-  const cells = [head, ...rows].map((row) => row.map((cell) => neutralise(cell)));
+  const cells = [head, ...rows].map((row) => row.map((cell) => neutralise(cell.replaceAll(/\s+/g, ' '))));
   const widths = head.map((_, column) => Math.max(...cells.map((row) => cellsOf(row[column] ?? ''))));
   const last = head.length - 1;
   const before = widths.slice(0, last).reduce((sum, one) => sum + one + gapWidth, 0);

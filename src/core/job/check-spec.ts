@@ -218,7 +218,8 @@ function checkEnvironment(spec: JobSpec): Refusal | null {
   );
 }
 
-function checkBytes(text: string, path: string): Refusal | null {
+/** Text that others will read, or that the operating system is given: no NUL or control byte in it. */
+export function checkBytes(text: string, path: string): Refusal | null {
   return hasControlBytes(text) ? badByte(path) : null;
 }
 

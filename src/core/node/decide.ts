@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts';
 import { type DecideContext, type Decision, done } from '../decide.ts';
 import type { Fact } from '../fact.ts';
+import { checkBytes } from '../job/check-spec.ts';
 import { findTask, parseTaskKey } from '../job/job.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import type { State } from '../state.ts';
@@ -26,11 +27,22 @@ export function decideDrainNode(
   if (deadlineMs !== null && !(Number.isSafeInteger(deadlineMs) && deadlineMs >= 0 && deadlineMs <= longestDrainMs)) {
     return refuse('RANGE', `deadline must be from 0 to 30 days, found ${deadlineMs} ms`, { path: 'deadline' });
   }
+  const wrong = checkReason(reason);
+  if (wrong !== null) return wrong;
   const isAsKnown = node.drain?.reason === reason && node.drain.deadlineAtMs === null && deadlineMs === null;
   const deadlineAtMs = deadlineMs === null ? null : nowMs + deadlineMs;
   return done(isAsKnown ? [] : [{ kind: 'NodeDrained', node: node.name, reason, by, deadlineAtMs }]);
 }
 
+/** It is shown in every list of nodes, and kept in the log for good. */
+function checkReason(reason: string): Refusal | null {
+  if (reason.length > longestReason) {
+    return refuse('RANGE', `reason has ${reason.length} characters; at most ${longestReason} fit`, { path: 'reason' });
+  }
+  return checkBytes(reason, 'reason');
+}
+
+const longestReason = 500;
 const longestDrainMs = 30 * 24 * 3_600_000;
 
 export function decideResumeNode(state: State, command: Extract<Command, { kind: 'ResumeNode' }>): Decision | Refusal {

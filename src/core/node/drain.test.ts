@@ -16,6 +16,19 @@ const view = (at: Scenario, name: string) => {
   return viewNode(at.state, node, { atMs: at.nowMs, nowMs: at.nowMs });
 };
 
+describe('the reason of a drain', () => {
+  it.each([
+    ['a\x1b[2J', 'BAD_BYTE'],
+    ['two\nlines', 'BAD_BYTE'],
+    ['x'.repeat(501), 'RANGE'],
+  ])('%j is refused: it is shown to everybody, and kept for good [R4.5] [I26]', (reason, code) => {
+    const at = new Scenario();
+    at.join('n1');
+    expect(() => at.do({ kind: 'DrainNode', node: 'n1', reason, by: 'ada', deadlineMs: null })).toThrow(code);
+    expect(view(at, 'n1')).toMatchObject({ state: 'READY' });
+  });
+});
+
 describe('a node that must be empty by a deadline', () => {
   it('lets what runs go on until then, and says when that is [B10]', () => {
     const at = new Scenario();

@@ -256,6 +256,17 @@ describe('a node that is lost with a replica', () => {
     expect(at.service.failures).toBe(1);
   });
 
+  it('is on its way out no more when it was to stop: nobody can wait for what a lost node still runs [X24] [X12]', () => {
+    const at = serving('replace');
+    at.scale(0);
+    expect(at.view.replicas.map(({ stopping }) => stopping)).toEqual([true, true]);
+    at.silence(graceOver, 'n2');
+    expect(at.view.replicas.map(({ state, stopping }) => [state, stopping])).toEqual([
+      ['FAILED', false],
+      ['FAILED', false],
+    ]);
+  });
+
   it('leaves it out of the endpoints when it is waited for, and puts it back with its node [X32] [I25]', () => {
     const at = serving('wait');
     at.silence(graceOver, 'n2');

@@ -87,7 +87,9 @@ export function viewService(state: State, service: Service, time: { atMs: number
 function viewReplica(state: State, replica: Replica, nowMs: number): readonly ReplicaView[] {
   const job = state.jobs.get(replica.job);
   if (job === undefined) return [];
-  const { revision, stopping } = replica;
+  const { revision } = replica;
+  // One that ended on a lost node may be there still; nobody can wait for that.
+  const stopping = replica.stopping && !replica.ended;
   const ready = replica.readySinceMs !== null;
   const told = replica.reason === null ? null : asNotReady(replica.reason);
   const reason = ready ? null : (whyWaiting(state, job, nowMs)?.message ?? told);
