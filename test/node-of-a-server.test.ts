@@ -87,6 +87,20 @@ describe('a node of a server, as it is typed', () => {
     expect((await client.nodes.get('n1')).agentRunning).toBe(true);
   });
 
+  it('outlives a stranger in the place of its server, and comes back to the right one with its work [I16] [C9]', async () => {
+    await yard(machine, 'up', '--name', 'n1', '--server', server.url, '--token-file', await joinToken());
+    const job = await longJob();
+    const { home, port } = { home: join(lab.folder, 'server'), port: Number(new URL(server.url).port) };
+    await server.close();
+    const stranger = await Server.start({ home: join(lab.folder, 'stranger'), listen: { host: '127.0.0.1', port } });
+    const log = join(machine, 'nodes/n1/agent.log');
+    await until(() => readFileSync(log, 'utf8').includes('is not the server that was trusted'), 'the stranger');
+    await stranger.close();
+    server = await Server.start({ home, listen: { host: '127.0.0.1', port } });
+    await until(async () => (await client.nodes.get('n1')).agentRunning, 'the node');
+    expect(await job.view()).toMatchObject({ state: 'RUNNING', attempt: 1 });
+  });
+
   it('is refused with a token that was used, and says what to do', async () => {
     const token = await joinToken();
     await yard(machine, 'up', '--name', 'n1', '--server', server.url, '--token-file', token);

@@ -63,7 +63,7 @@ export function verify(
   const known = kind === 'node' ? nodeKeys.get(presented.node) : tokenOfKind(tokens.get(presented.id), kind);
   const isSame = digests.timingSafeEqual(known?.hash ?? noDigest, hashSecret(presented.secret, digests));
   const meant = known === undefined ? null : whoIsMeant(presented);
-  if (known === undefined || !isSame) return nobody('the token is unknown or was revoked', kind, meant);
+  if (known === undefined || !isSame) return nobody(unknown[kind], kind, meant);
   if (!('kind' in known)) return { kind: 'node', name: known.node };
   if (isOver(known, nowMs)) return nobody('the token has expired', kind, meant);
   return known.kind === 'user'
@@ -81,6 +81,13 @@ function tokenOfKind(token: Token | undefined, kind: Token['kind']): Token | und
 function whoIsMeant(presented: Presented): string {
   return presented.kind === 'node' ? `node ${presented.node}` : `token ${presented.id}`;
 }
+
+/** Of a join token nothing is kept once a node has used it. */
+const unknown = {
+  user: 'the token is unknown or was revoked',
+  join: 'the token is unknown, was used by a node already, or was revoked',
+  node: "the node's key is unknown: the node was removed, or let in anew",
+} as const satisfies Record<Presented['kind'], string>;
 
 const hints = {
   user: 'yard login',

@@ -228,6 +228,7 @@ const passing: ReadonlySet<string> = new Set([
   'TOO_MANY',
   'INTERNAL',
   'TIMED_OUT',
+  'UNTRUSTED',
 ]);
 
 function nameOf({ label, stream }: LogFile): string {

@@ -13,7 +13,7 @@ import type { OnOpen } from './streams.ts';
 
 export interface NetworkChannelOptions {
   readonly host: Pick<Host, 'clock' | 'timers' | 'chance'>;
-  /** Opens a connection; a RefusalError is final, any other failure is tried again. */
+  /** Opens a connection; a RefusalError is final (but for a stranger's, once joined), any other failure is tried again. */
   readonly connect: (listener: LinkListener) => Promise<Link>;
   /** Says in what directory of which machine the agent works. */
   readonly place: string;
@@ -57,7 +57,8 @@ export class NetworkChannel implements AgentChannel {
   #rejoinWithinMs = 0;
   #joined: { readonly resolve: () => void; readonly reject: (error: Error) => void } | null = null;
   #left: () => void = () => {};
-  #isTroubled = false;
+  /** The trouble that was told last; null while there is none. */
+  #told: string | null = null;
 
   constructor(options: NetworkChannelOptions) {
     this.#options = options;
@@ -145,10 +146,16 @@ export class NetworkChannel implements AgentChannel {
       return connection.wasWelcome;
     } catch (error) {
       this.#connection = null;
-      if (error instanceof RefusalError) this.#dismiss(refusalOf(error), false);
-      else this.#trouble(error instanceof Error ? error.message : String(error));
+      if (!(error instanceof RefusalError)) this.#trouble(error instanceof Error ? error.message : String(error));
+      else if (this.#isStranger(error)) this.#trouble(error.message, this.#told !== error.message);
+      else this.#dismiss(refusalOf(error), false);
       return false;
     }
+  }
+
+  /** Whoever answers in the server's place for a while was told nothing, and must not end an agent that is at work. */
+  #isStranger(error: RefusalError): boolean {
+    return error.code === 'UNTRUSTED' && this.#joined === null;
   }
 
   async #greet(connection: Connection): Promise<void> {
@@ -193,8 +200,8 @@ export class NetworkChannel implements AgentChannel {
 
   #welcomed(message: Extract<ServerMessage, { kind: 'welcome' }>): void {
     this.#rejoinWithinMs = message.rejoinWithinMs;
-    if (this.#isTroubled) this.#options.onTrouble(null);
-    this.#isTroubled = false;
+    if (this.#told !== null) this.#options.onTrouble(null);
+    this.#told = null;
     if (this.#outstanding !== null) this.#connection?.say(this.#outstanding.message);
     this.#orders.put({ kind: 'all', orders: message.orders });
     this.#joined?.resolve();
@@ -231,9 +238,10 @@ export class NetworkChannel implements AgentChannel {
     else this.#options.onDismissed({ refusal, elsewhere });
   }
 
-  #trouble(trouble: string): void {
-    if (this.#isTroubled) return;
-    this.#isTroubled = true;
+  /** Told once until the server is there again, unless it is news. */
+  #trouble(trouble: string, isNews = this.#told === null): void {
+    if (!isNews) return;
+    this.#told = trouble;
     this.#options.onTrouble(trouble);
   }
 }

@@ -41,6 +41,7 @@ const passing: ReadonlySet<string> = new Set([
   'INTERNAL',
   'TIMED_OUT',
   'READ_ONLY',
+  'UNTRUSTED',
 ]);
 
 function faultOf(error: RefusalError): Error {

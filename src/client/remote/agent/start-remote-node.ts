@@ -92,10 +92,17 @@ async function join(joining: Joining): Promise<RunningNode> {
     return await serve(joining, address);
   } catch (error) {
     const isUnknown = error instanceof RefusalError && (error.code === 'UNAUTHORIZED' || error.code === 'UNTRUSTED');
-    if (!isUnknown || joinToken === undefined) throw error;
+    if (!isUnknown || joinToken === undefined) throw withJoinHint(error, seat.name);
     const url = options.server.url ?? address.url;
     return serve(joining, await useToken(host, seat, { url, token: joinToken, fingerprint }));
   }
+}
+
+/** What a person does about a certificate that was changed on purpose; signing in does nothing for a node. */
+function withJoinHint(error: unknown, node: string): unknown {
+  if (!(error instanceof RefusalError) || error.code !== 'UNTRUSTED') return error;
+  const hint = `if its certificate was changed on purpose: yard tokens create --join --node ${node}, then --token-file FILE here`;
+  return new RefusalError(refuse('UNTRUSTED', error.message, { hint }));
 }
 
 async function serve(joining: Joining, address: ServerAddress): Promise<RunningNode> {
