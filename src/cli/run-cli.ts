@@ -13,6 +13,7 @@ import { createNodeStreams, drained } from './output/node-streams.ts';
 import type { Output } from './output/output.ts';
 import { meansAttached, parseArguments } from './program.ts';
 import { codeOfError, reportOf } from './report-error.ts';
+import { decodeText } from './request/decode-text.ts';
 
 /**
  * One command of `yard`, from its arguments to its exit code. `program` is the file that runs, with its links followed:
@@ -154,5 +155,5 @@ async function readAtTerminal(question: string): Promise<string> {
 async function readStdin(): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of process.stdin) parts.push(Buffer.from(part));
-  return Buffer.concat(parts).toString('utf8');
+  return decodeText(Buffer.concat(parts), 'stdin');
 }

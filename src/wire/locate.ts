@@ -1,5 +1,6 @@
 import type { AST } from 'toml-eslint-parser';
 import type { KeyPath } from './document-error.ts';
+import { deepestNesting } from './document-guard.ts';
 
 /** A place in a text: lines from 1, columns from 0. */
 export interface Place {
@@ -53,9 +54,9 @@ function* keyedPlaces(nodes: readonly (AST.TOMLTable | AST.TOMLKeyValue)[], pref
   }
 }
 
-/** Each part of a dotted key is a place of its own. */
+/** Each part of a dotted key is a place of its own; those beyond what a document may nest are nobody's. */
 function* keyPlaces(prefix: KeyPath, parts: readonly (AST.TOMLBare | AST.TOMLQuoted)[]): Generator<KeyedPlace> {
-  for (const [index, part] of parts.entries()) {
+  for (const [index, part] of parts.slice(0, deepestNesting).entries()) {
     yield { keys: [...prefix, ...parts.slice(0, index + 1).map(keyName)], place: placeOf(part) };
   }
 }

@@ -185,6 +185,8 @@ describe('bad input in a job file', () => {
     expect((await refusalOf(`{"job":${'['.repeat(deep)}${']'.repeat(deep)}}`)).code).toBe('TOO_DEEP');
     expect((await refusalOf(`x = ${'['.repeat(deep)}${']'.repeat(deep)}\n`)).code).toBe('TOO_DEEP');
     expect((await refusalOf(`[${Array(200).fill('a').join('.')}]\nb = 1\n`)).code).toBe('TOO_DEEP');
+    // To find its place took a time that grew with the square of its length.
+    expect((await refusalOf(`${Array(20_000).fill('a').join('.')} = 1\n`)).code).toBe('TOO_DEEP');
   });
 
   it.each(['__proto__', 'constructor', 'prototype'])(

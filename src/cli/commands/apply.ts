@@ -10,6 +10,7 @@ import { failed } from '../exit-code.ts';
 import { showPush } from '../follow/push-line.ts';
 import { findService } from '../request/find-subject.ts';
 import { waitsForNode } from '../request/no-node.ts';
+import { decodeText } from '../request/decode-text.ts';
 import { requireSecrets } from '../request/require-secrets.ts';
 import { followService } from '../services/follow-service.ts';
 import { UsageError } from '../usage-error.ts';
@@ -40,10 +41,11 @@ export async function execute(context: Context, { args, options }: Invocation): 
 
 async function readAsked(context: Context, file: string, given: string | undefined): Promise<Asked> {
   const path = resolve(context.cwd, file);
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT' && error.code !== 'EISDIR') throw error;
     throw new UsageError(`there is no file ${file}`, `it was looked for as ${path}`);
   });
+  const text = decodeText(bytes, file);
   const applied = await parseApplyFile(text, file);
   const project = applied.kind === 'service' ? (given ?? (await projectNow(context, applied.service))) : undefined;
   if (applied.kind === 'service') {

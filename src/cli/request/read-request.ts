@@ -9,6 +9,7 @@ import { parseJobFile } from '../../wire/parse-file.ts';
 import type { Submission } from '../../wire/submission.ts';
 import { type Context, type Invocation, listOption, type Options, textOption } from '../context.ts';
 import { UsageError } from '../usage-error.ts';
+import { decodeText } from './decode-text.ts';
 import { readGivenFile } from './read-given-file.ts';
 import { requireSecrets } from './require-secrets.ts';
 
@@ -105,8 +106,9 @@ async function findFile(
   if (!isFile) throw notJobFile(file, `for a command: yard ${verb} -- ${command}`);
   if (extra.length > 0)
     throw new UsageError(`arguments of the job follow --`, `yard ${verb} ${file} -- ${extra.join(' ')}`);
-  const text = await readFile(path, 'utf8');
+  const bytes = await readFile(path);
   try {
+    const text = decodeText(bytes, file);
     const submission = await parseJobFile(text, file);
     return {
       submission,
@@ -150,7 +152,7 @@ async function readOptions(context: Context, options: Options): Promise<Submissi
   const envFiles = await Promise.all(
     listOption(options, 'envFile').map(async (name) => ({
       name,
-      text: (await readGivenFile(context, '--env-file', name)).toString('utf8'),
+      text: decodeText(await readGivenFile(context, '--env-file', name), name),
     })),
   );
   const given = [...texts, ...lists].filter((key) => options[key] !== undefined).map((key) => [key, options[key]]);

@@ -6,6 +6,7 @@ import { presentCluster } from '../../simulate/history/present-cluster.ts';
 import type { NodeGroup, Plan } from '../../simulate/plan.ts';
 import { parseMoment } from '../../wire/simulation-table.ts';
 import { type Context, flagOption, type Invocation, type Options, textOption } from '../context.ts';
+import { decodeText } from '../request/decode-text.ts';
 import { UsageError } from '../usage-error.ts';
 import { readHistory } from './read-history.ts';
 
@@ -65,7 +66,7 @@ async function readSimulation(context: Context, file: string): Promise<Simulatio
 
 async function readText(path: string, name: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return decodeText(await readFile(path), name);
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'EISDIR')) {
       throw new UsageError(`there is no file ${name}`, `it was looked for as ${path}`);

@@ -232,7 +232,9 @@ function hasControlBytes(text: string): boolean {
 }
 
 function badByte(path: string): Refusal {
-  return refuse('BAD_BYTE', `${path} contains a NUL or control byte`, { path, hint: 'remove it' });
+  // A name with such a byte is part of the path.
+  const shown = hasControlBytes(path) ? JSON.stringify(path).slice(1, -1) : path;
+  return refuse('BAD_BYTE', `${shown} contains a NUL or control byte`, { path, hint: 'remove it' });
 }
 
 /** UTF-8 length, without an encoder. */
