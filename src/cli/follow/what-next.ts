@@ -24,7 +24,7 @@ export function whatNext(view: JobView): readonly string[] {
     case 'node-fault':
       return [`yard doctor; then yard retry ${id}`];
     case 'gave-up':
-      return [hintInReason(outcome.message) ?? `yard logs ${id}`];
+      return [hintInReason(outcome.message, null) ?? `yard logs ${id}`];
     case 'unschedulable':
       return ['yard nodes shows what there is'];
   }

@@ -40,13 +40,20 @@ export function lastFailureOf(replica: ReplicaView): string | null {
 }
 
 /** What to do about a replica that is not ready, where its reason tells; null where it does not. */
-export function hintFor({ reason, ready }: ReplicaView): string | null {
-  return ready ? null : hintInReason(reason ?? '');
+export function hintFor(replica: ReplicaView): string | null {
+  return replica.ready ? null : hintInReason(replica.reason ?? '', replica);
 }
 
-/** A command that listens elsewhere than where it was told to is never found ready. */
-export function hintInReason(reason: string): string | null {
-  return reason.includes('; the process listens on ') ? 'start it with --port $PORT' : null;
+/**
+ * A command that listens elsewhere than where it was told to is never found ready, and one that listens nowhere only
+ * where it has no port. Nobody may have thought of that where no probe was written.
+ */
+export function hintInReason(reason: string, replica: ReplicaView | null): string | null {
+  if (reason.includes('; the process listens on ')) return 'start it with --port $PORT';
+  if (replica === null || restartsIn(replica) > 0) return null;
+  const { startup, readiness } = replica.settings;
+  if (startup !== null || readiness !== null || !/(?:^|not ready: )port \d+ refused$/.test(reason)) return null;
+  return 'listen on $PORT, or write port = false where nobody connects to it';
 }
 
 function upFor({ startedAt }: ReplicaView, nowMs: number): string {

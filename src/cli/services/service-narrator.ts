@@ -21,7 +21,8 @@ export function createServiceNarrator({ output, nowMs }: { output: Output; nowMs
         const { word, detail, tone } = replicaLine(replica, nowMs());
         // Counts of a probe and the time it is up change all the time; they are no news.
         const hint = hintFor(replica);
-        const news = `${word} ${restartsIn(replica)} ${lastFailureOf(replica) ?? ''} ${hint ?? ''}`;
+        const isExplained = replica.reason !== null && word !== 'ready';
+        const news = `${word} ${isExplained} ${restartsIn(replica)} ${lastFailureOf(replica) ?? ''} ${hint ?? ''}`;
         if (said.get(replica.id) === news) continue;
         said.set(replica.id, news);
         output.status({

@@ -71,14 +71,14 @@ function whatNext(view: ServiceView): readonly string[] {
 
 /** What the reason itself suggests. */
 function hintFor(reason: string, replica: ReplicaView | undefined): string | null {
-  const hint = hintInReason(reason);
+  const hint = hintInReason(reason, replica ?? null);
   if (hint !== null) return hint;
   if (/no capacity/.test(reason)) {
     return replica === undefined
       ? 'yard nodes shows what there is'
       : `yard explain ${replica.id}; yard nodes shows what there is`;
   }
-  if (/No such file|code 127/.test(reason))
+  if (/No such file|: not found$|code 127/.test(reason))
     return 'the node has no such program; the workspace or setup has to bring it';
   if (/Permission denied|code 126/.test(reason)) return 'make it executable: chmod +x';
   return null;
