@@ -141,6 +141,16 @@ describe('yard at a server', () => {
       await services.shown(/no services/);
       services.type('\x03');
       expect((await services.ended).code).toBe(0);
+      const beat = {
+        service: { name: 'beat', run: 'exec sleep 600' },
+        profile: { port: false, rollout: { minReady: '0s' } },
+      };
+      await own.services.apply(beat);
+      const one = runInTerminal(place, ['services', 'beat', '-w']);
+      // How long it has been up goes on though nothing happens.
+      await one.shown(/up 1 s.*up 2 s/s);
+      await (await own.services.get('beat')).remove();
+      expect(await one.ended).toMatchObject({ code: 0, text: expect.stringContaining('beat  was removed') });
     },
   );
 

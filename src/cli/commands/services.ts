@@ -1,6 +1,7 @@
 import type { RunyardClient } from '../../client/api.ts';
+import type { ServiceView } from '../../core/service/view.ts';
 import { type Context, flagOption, type Invocation } from '../context.ts';
-import { showAgain } from '../follow/show-again.ts';
+import { lookAgainMs, showAgain } from '../follow/show-again.ts';
 import type { Answer } from '../output/output.ts';
 import { serviceFrame } from '../services/service-frame.ts';
 import { serviceInFull } from '../services/service-in-full.ts';
@@ -32,17 +33,26 @@ async function showList(answer: Answer, client: RunyardClient): Promise<void> {
 }
 
 async function watch(context: Context, client: RunyardClient, name: string): Promise<number> {
+  const { output } = context;
   const service = await client.services.get(name);
   const end = new AbortController();
   const release = context.onSignal('SIGINT', () => end.abort());
+  let last: ServiceView | null = null;
+  const draw = (): void => {
+    if (last !== null) output.frame(serviceFrame(last, Date.now()));
+  };
+  const timer = output.inPlace ? setInterval(draw, lookAgainMs) : null;
   try {
     for await (const view of service.watch({ signal: end.signal })) {
-      if (context.output.inPlace) context.output.frame(serviceFrame(view, Date.now()));
-      else context.output.item(view, () => serviceInFull(view, Date.now(), null));
+      last = view;
+      if (output.inPlace) draw();
+      else output.item(view, () => serviceInFull(view, Date.now(), null));
     }
   } finally {
-    context.output.frame(null);
+    if (timer !== null) clearInterval(timer);
+    output.frame(null);
     release();
   }
+  if (!end.signal.aborted) output.note(`${name}  was removed`);
   return 0;
 }

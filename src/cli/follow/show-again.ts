@@ -3,7 +3,7 @@ import { createSignalBox } from '../../client/signal-box.ts';
 import type { Context } from '../context.ts';
 
 /** Ages grow without a fact. */
-const lookAgainMs = 1000;
+export const lookAgainMs = 1000;
 
 /** Shows something now, again after whatever happened, and each second where it is seen in place; until Ctrl-C. */
 export async function showAgain(context: Context, client: RunyardClient, show: () => Promise<void>): Promise<number> {
