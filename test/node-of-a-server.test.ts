@@ -101,6 +101,19 @@ describe('a node of a server, as it is typed', () => {
     expect(await job.view()).toMatchObject({ state: 'RUNNING', attempt: 1 });
   });
 
+  it('ends when it is told to while it waits for its server', async () => {
+    await yard(machine, 'up', '--name', 'n1', '--server', server.url, '--token-file', await joinToken());
+    await yard(machine, 'down', '--name', 'n1', '--keep');
+    await server.close();
+    const waiting = lab.start(['node', 'start', '--name', 'n1'], {
+      env: { RUNYARD_HOME: machine, RUNYARD_SERVER: '' },
+    });
+    await waiting.printed(/cannot be reached/);
+    waiting.child.kill('SIGTERM');
+    expect(await waiting.finished).toMatchObject({ code: 0 });
+    server = await Server.start({ home: join(lab.folder, 'server'), listen: { host: '127.0.0.1', port: 0 } });
+  });
+
   it('is refused with a token that was used, and says what to do', async () => {
     const token = await joinToken();
     await yard(machine, 'up', '--name', 'n1', '--server', server.url, '--token-file', token);

@@ -1,4 +1,4 @@
-import type { NodeOptions } from '../../client/api.ts';
+import type { NodeOptions, RunningNode } from '../../client/api.ts';
 import { RefusalError } from '../../client/refusal-error.ts';
 import { type RefusalCode, refuse } from '../../core/refusal.ts';
 import type { Context, Invocation, Options } from '../context.ts';
@@ -28,7 +28,10 @@ async function serve(
   place: NodePlace,
   { wanted, options, ended }: { wanted: NodeOptions; options: Options; ended: Promise<'signal'> },
 ): Promise<number> {
-  const node = await startPlaced(context, place, { wanted, options });
+  const node = await startUntil(ended, (signal) =>
+    startPlaced(context, place, { wanted: { ...wanted, signal }, options }),
+  );
+  if (node === 'ended') return 0;
   if (node === null) {
     const hint = 'yard down ends it; --name makes another node here';
     throw new ServedHere(refuse('NODE_TAKEN', `another process already serves node ${place.name}`, { hint }));
@@ -49,6 +52,26 @@ async function serve(
     await node.close();
   }
   return 0;
+}
+
+/** Whoever is told to end while it waits for its server ends at once. */
+async function startUntil(
+  ended: Promise<'signal'>,
+  start: (signal: AbortSignal) => Promise<RunningNode | null>,
+): Promise<RunningNode | null | 'ended'> {
+  const enough = new AbortController();
+  let isOver = false;
+  void ended.then(() => {
+    if (!isOver) enough.abort('told to end');
+  });
+  try {
+    return await start(enough.signal);
+  } catch (error) {
+    if (enough.signal.aborted) return 'ended';
+    throw error;
+  } finally {
+    isOver = true;
+  }
 }
 
 /** How the agent begins to say that it found no GPU where there may be some; `yard up` says it as well. */

@@ -59,7 +59,15 @@ describe('the options of a node', () => {
     );
   });
 
-  it.each([{ cpus: '-1' }, { gpus: '1.5' }, { memory: 'much' }, { labels: ['zone'] }])('refuse %j [R4.9]', (wrong) => {
+  it.each([
+    { cpus: '-1' },
+    { gpus: '1.5' },
+    { memory: 'much' },
+    { labels: ['zone'] },
+    { labels: ['a=b\n'] },
+    { labels: [`a=${'x'.repeat(200)}`] },
+    { advertise: 'x'.repeat(201) },
+  ])('refuse %j [R4.9]', (wrong) => {
     expect(() => readNodeOptions(wrong)).toThrow(UsageError);
   });
 });

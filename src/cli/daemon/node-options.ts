@@ -10,6 +10,9 @@ export function readNodeOptions(options: Options): NodeOptions {
   const gpus = numberOption(options, 'gpus', /^\d+$/);
   const name = textOption(options, 'name');
   const advertise = textOption(options, 'advertise');
+  if (advertise !== undefined && !addressForm.test(advertise)) {
+    throw new UsageError(`--advertise is ${shorten(advertise)}; expected an address, of 200 characters at most`);
+  }
   const memory = textOption(options, 'memory');
   const memoryMiB = memory === undefined ? undefined : parseSizeMiB(memory);
   if (memoryMiB === null) throw new UsageError(`--memory is ${JSON.stringify(memory)}; expected a size such as 16GiB`);
@@ -46,6 +49,14 @@ function numberOption(options: Options, name: string, form: RegExp): number | un
 
 function readLabel(label: string): readonly [string, string] {
   const at = label.indexOf('=');
-  if (at > 0) return [label.slice(0, at), label.slice(at + 1)];
-  throw new UsageError(`--labels ${label}: expected K=V`);
+  if (at > 0 && labelForm.test(label)) return [label.slice(0, at), label.slice(at + 1)];
+  throw new UsageError(`--labels ${shorten(label)}: expected K=V, of 200 printable characters at most`);
+}
+
+/** The server reads no longer ones, and shows them to everybody. */
+const addressForm = /^[!-~]{1,200}$/;
+const labelForm = /^\P{Cc}{1,200}$/u;
+
+function shorten(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}…` : text);
 }

@@ -43,6 +43,13 @@ describe('a spec', () => {
     for (const spec of bad) expect([spec, code(spec)]).toEqual([spec, 'BAD_BYTE']);
   });
 
+  it('is refused with more outputs than a node can tell of in one message [R4.9]', () => {
+    const many = (count: number, path: string): string[] => Array.from({ length: count }, (_, at) => `${path}${at}`);
+    expect(code({ outputs: many(1000, 'out/') })).toBeNull();
+    expect(code({ outputs: many(1001, 'out/') })).toBe('RANGE');
+    expect(code({ outputs: many(100, 'x'.repeat(2000)) })).toBe('RANGE');
+  });
+
   it('is refused with an environment name that no process could have [R4.6]', () => {
     for (const key of ['', '=', 'A=B', 'A\0']) expect(code({ env: { [key]: 'x' } })).toBe('BAD_ENV_KEY');
   });

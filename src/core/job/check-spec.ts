@@ -7,6 +7,8 @@ import { describeDuration } from '../units.ts';
 import type { JobSpec, Script } from './spec.ts';
 
 const longestArgumentBytes = 128 * 1024;
+const mostOutputs = 1000;
+const largestOutputsBytes = 128 * 1024;
 const largestEnvironmentBytes = 1_800_000;
 const nameForm = /^[a-z0-9][a-z0-9-]{0,49}$/;
 
@@ -19,6 +21,7 @@ export function checkSpec(spec: JobSpec): Refusal | null {
     checkArguments(spec.args, 'job.args') ??
     checkEnvironment(spec) ??
     firstRefusal(spec.outputs, (path) => checkOutputPath(path)) ??
+    checkOutputCount(spec.outputs) ??
     checkBytes(spec.workspace?.workdir ?? '', 'job.workspace.workdir') ??
     firstRefusal(spec.workspace?.exclude ?? [], (pattern) => checkBytes(pattern, 'job.workspace.exclude'))
   );
@@ -46,6 +49,27 @@ export function checkOutputPath(path: string): Refusal | null {
     });
   }
   return null;
+}
+
+/** What became of each is told in one message of the node. */
+function checkOutputCount(outputs: readonly string[]): Refusal | null {
+  const hint = 'name the folder that they are in';
+  if (outputs.length > mostOutputs) {
+    return refuse('RANGE', `${outputs.length} outputs are declared; at most ${mostOutputs} may be`, {
+      path: 'job.outputs',
+      hint,
+    });
+  }
+  const totalBytes = outputs.reduce((sum, path) => sum + byteLength(path), 0);
+  if (totalBytes <= largestOutputsBytes) return null;
+  return refuse(
+    'RANGE',
+    `the paths of the outputs are ${totalBytes} bytes together; at most ${largestOutputsBytes} fit`,
+    {
+      path: 'job.outputs',
+      hint,
+    },
+  );
 }
 
 /** Settings that no node could keep, or that would do nothing. */

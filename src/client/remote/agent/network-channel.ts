@@ -108,6 +108,8 @@ export class NetworkChannel implements AgentChannel {
     this.#connection?.close(1000, 'the agent ends');
     this.#outstanding?.reject(new Error('the agent ends'));
     this.#outstanding = null;
+    this.#joined?.reject(new Error('the agent ends'));
+    this.#joined = null;
   }
 
   #reportPart(part: Report): Promise<readonly TaskKey[]> {

@@ -1,5 +1,6 @@
 import type { NodeReport } from '../../../core/command.ts';
 import { longestFrameBytes, mostEventsPerReport } from '../../../wire/agent-protocol.ts';
+import { fitEvent } from './fit-event.ts';
 
 /** What an agent reports, of whichever node and instance it is. */
 export type Report = Omit<NodeReport, 'kind' | 'node' | 'instance'>;
@@ -9,7 +10,7 @@ export function splitReport({ events, released, ...rest }: Report): readonly Rep
   const parts: Report[] = [];
   let part: NodeReport['events'][number][] = [];
   let sizeBytes = 0;
-  for (const event of events) {
+  for (const event of events.map(fitEvent)) {
     const eventBytes = JSON.stringify(event).length;
     if (part.length === mostEventsPerReport || (part.length > 0 && sizeBytes + eventBytes > longestFrameBytes)) {
       parts.push({ events: part, released: [] });

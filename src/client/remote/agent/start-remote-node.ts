@@ -129,6 +129,8 @@ async function serve(joining: Joining, address: ServerAddress): Promise<RunningN
     parts.letGo();
     channel.close();
   };
+  // A server that does not answer is waited for as long as it takes, unless somebody has enough of it.
+  options.node.signal?.addEventListener('abort', letGo);
   try {
     const { capacity, problem } = await readCapacity(host, options.node);
     gpuProblem = problem;
