@@ -88,7 +88,7 @@ export function fromRecords(records: readonly string[]): State {
   return state;
 }
 
-/** One job as plain JSON and back, for the archive. */
+/** One job as plain JSON and back, for the archive. What needs no tag is shared with the job: to be written at once. */
 export function jobToRecord(job: Job): unknown {
   return encode(job);
 }
@@ -101,17 +101,31 @@ function* lines(kind: string, values: Iterable<unknown>): Generator<string> {
   for (const value of values) yield JSON.stringify({ kind, value: encode(value) });
 }
 
-/** Maps and sets become tagged lists; no key that the domain uses starts with `$`. */
+/**
+ * Maps and sets become tagged lists; no key that the domain uses starts with `$`. What holds neither is given back as it
+ * is: most of a state, whose copy would be most of the work.
+ */
 function encode(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Map) return { $map: [...value].map(([key, item]) => [key, encode(item)]) };
   if (value instanceof Set) return { $set: [...value].map(encode) };
-  if (Array.isArray(value)) return value.map(encode);
-  if (typeof value !== 'object' || value === null) return value;
-  const plain: [string, unknown][] = Object.entries(value).map(([key, item]) => [
-    key.startsWith('$') ? `$${key}` : key,
-    encode(item),
-  ]);
-  return Object.fromEntries(plain);
+  if (Array.isArray(value)) return encodeList(value);
+  const entries = Object.entries(value);
+  let isSame = true;
+  for (const entry of entries) {
+    const [key, item] = entry;
+    const encoded = encode(item);
+    if (encoded === item && !key.startsWith('$')) continue;
+    isSame = false;
+    entry[0] = key.startsWith('$') ? `$${key}` : key;
+    entry[1] = encoded;
+  }
+  return isSame ? value : Object.fromEntries(entries);
+}
+
+function encodeList(items: readonly unknown[]): readonly unknown[] {
+  const encoded = items.map(encode);
+  return encoded.every((item, at) => item === items[at]) ? items : encoded;
 }
 
 function decode(value: unknown): unknown {

@@ -56,6 +56,11 @@ export class ProcessTable {
     return [...this.#live.values()];
   }
 
+  has(isMeant: (process: VirtualProcess) => boolean): boolean {
+    for (const process of this.#live.values()) if (isMeant(process)) return true;
+    return false;
+  }
+
   get(pid: number): VirtualProcess | null {
     return this.#live.get(pid) ?? null;
   }
@@ -115,7 +120,7 @@ export class ProcessTable {
   }
 
   hasChildren(process: VirtualProcess): boolean {
-    return this.processes().some((other) => other.parentPid === process.pid);
+    return this.has((other) => other.parentPid === process.pid);
   }
 
   #reaperOf(process: VirtualProcess): number {
@@ -127,7 +132,7 @@ export class ProcessTable {
   /** As in a kernel, a number stays taken while a process, a group or a session goes by it. */
   #isUsed(pid: number): boolean {
     if (this.#live.has(pid)) return true;
-    return this.processes().some((one) => one.groupId === pid || one.sessionId === pid);
+    return this.has((one) => one.groupId === pid || one.sessionId === pid);
   }
 
   #freePid(): number {

@@ -77,7 +77,9 @@ export function firstLaunchMs(truth: Truth, attempt: string): number | null {
 
 /** A mark is the node's name and the attempt's. */
 export function attemptOfMark(mark: string): string {
-  return mark.split('/')[1] ?? '';
+  const start = mark.indexOf('/') + 1;
+  const end = mark.indexOf('/', start);
+  return start === 0 ? '' : mark.slice(start, end < 0 ? undefined : end);
 }
 
 /** A run of the task's own command. */

@@ -144,8 +144,8 @@ function send(
   signal: Signal,
 ): void {
   const attempt = process.mark === null ? attemptOfLogs(process.logsIn) : attemptOfMark(process.mark);
-  const own = machine.table.processes().filter((one) => one.mark !== null && attemptOfMark(one.mark) === attempt);
-  const has = (role: VirtualProcess['role']): boolean => own.some((one) => one.role === role);
+  const has = (role: VirtualProcess['role']): boolean =>
+    machine.table.has((one) => one.role === role && one.mark !== null && attemptOfMark(one.mark) === attempt);
   truth.signals.push({
     atMs: machine.world.nowMs,
     seq: logSeq(),

@@ -35,7 +35,7 @@ export class ServedNetwork {
   /** As `connectAgent`: a RefusalError where the key is not that of the node. */
   connect(life: Life, options: { node: string; keyHash: string }, listener: LinkListener): Promise<Link> {
     const { toServer, fromServer } = this.ways.pathOf(life.machine);
-    return this.#ask<Link>(life, { withinMs: handshakeMs, late: new Error('no answer came in time') }, (answer) => {
+    return this.#ask<Link>(life, { withinMs: handshakeMs, late: () => new Error('no answer came in time') }, (answer) => {
       const { serving } = this;
       if (serving === null) return answer(() => Promise.reject(new Error('nobody listens')));
       if (serving.plane.state.access.nodeKeys.get(options.node)?.hash !== options.keyHash) {
@@ -57,7 +57,7 @@ export class ServedNetwork {
   /** A request that the server carries out. Rejects with UNREACHABLE when no answer comes; it may have had its effect. */
   request<Result>(life: Life, work: (serving: Serving) => Promise<Result>): Promise<Result> {
     const fails = (why: string) => (): Promise<Result> => Promise.reject(unreachable(why));
-    return this.#ask(life, { withinMs: requestMs, late: unreachable('no answer came in time') }, (answer) => {
+    return this.#ask(life, { withinMs: requestMs, late: () => unreachable('no answer came in time') }, (answer) => {
       const { serving } = this;
       if (serving === null) return answer(fails('nobody listens'));
       if (this.ways.happens('breakBefore')) return answer(fails('the connection broke'));
@@ -74,7 +74,7 @@ export class ServedNetwork {
   /** There and back. Whoever waits for too long gives up; what comes then is ended or forgotten. */
   #ask<Result>(
     life: Life,
-    { withinMs, late }: { withinMs: number; late: Error },
+    { withinMs, late }: { withinMs: number; late: () => Error },
     carryOut: (answer: (open: () => Promise<Result>) => void) => void,
   ): Promise<Result> {
     const { toServer, fromServer } = this.ways.pathOf(life.machine);
@@ -82,7 +82,7 @@ export class ServedNetwork {
       let isOver = false;
       const giveUp = life.incarnation.after(withinMs, () => {
         isOver = true;
-        reject(late);
+        reject(late());
       });
       let isAnswered = false;
       const answer = (open: () => Promise<Result>): void => {
