@@ -99,6 +99,7 @@ export class ProcessTable {
     if (!process.alive) return;
     process.onSignal?.(signal);
     if (signal !== 'SIGKILL') return;
+    if (process.isDoomed) return;
     const waitMs = process.unkillableUntilMs - this.#world.nowMs;
     process.isDoomed = waitMs > 0;
     if (process.isDoomed) this.#world.schedule(waitMs, () => this.end(process, 'SIGKILL'));

@@ -47,8 +47,11 @@ function watchBadly(
     else listener();
     if (happens('bellTwice')) later(cluster.random.between(0, 20));
   });
-  return () => {
+  const endAll = (): void => {
     closed = true;
     end();
   };
+  // Whoever is gone hears no bell: to ring it all the same would cost an event each.
+  life.incarnation.onDeath(endAll);
+  return endAll;
 }
