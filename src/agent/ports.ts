@@ -14,6 +14,9 @@ export interface Ports {
 const lowestPort = 20_000;
 const highestPort = 32_767;
 
+/** From one try to the next, so that a block of ports that somebody holds is left at once. A prime, to come to all of them. */
+const stride = 7919;
+
 const ephemeralRangePath = '/proc/sys/net/ipv4/ip_local_port_range';
 
 /** Where the kernel does not say (macOS), its ephemeral ports are 49152 to 65535. */
@@ -27,13 +30,14 @@ interface PortRange {
 export async function createPorts(host: Pick<Host, 'files' | 'network' | 'chance'>): Promise<Ports> {
   const range = chooseRange((await readEphemeralRange(host)) ?? usualEphemeral);
   const size = range.high - range.low + 1;
+  const step = size % stride === 0 ? 1 : stride;
   const taken = new Set<number>();
   return {
     take: async () => {
       // From a random place, so that a port that was just given back rests, and two nodes of a machine seldom meet.
       const first = Math.floor(host.chance.fraction() * size);
-      for (let step = 0; step < size; step += 1) {
-        const port = range.low + ((first + step) % size);
+      for (let tried = 0; tried < size; tried += 1) {
+        const port = range.low + ((first + tried * step) % size);
         if (taken.has(port)) continue;
         // Taken before the test, so that two callers never test the same one.
         taken.add(port);
