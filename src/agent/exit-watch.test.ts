@@ -64,3 +64,16 @@ it('finds by its poll an exit that rang another bell [B3]', async () => {
   exits.close();
   expect(end).toMatchObject({ kind: 'ended', exit: { exitCode: 6 } });
 });
+
+it('wakes its node up only while it watches something', async () => {
+  const attempt = node.newAttempt();
+  const jumping = withJumpingTime(node.host);
+  const host = { ...jumping, timers: { after: vi.fn(jumping.timers.after) } };
+  const exits = await createExitWatch({ host, bell: `${node.root}/fourth-bell` });
+  expect(host.timers.after).not.toHaveBeenCalled();
+  const { nonce } = await attempt.start(script('exit 0'));
+  const end = exits.wait({ directory: attempt.directory, label: 'run', nonce });
+  expect(host.timers.after).toHaveBeenCalledTimes(1);
+  await end;
+  exits.close();
+});

@@ -68,26 +68,32 @@ export async function createExitWatch(options: { host: Host; bell: string }): Pr
   const unwatch = host.files.watch(bell, onRing);
   let closed = false;
   let polls = 0;
-  let cancelPoll = (): void => {};
+  let cancelPoll: (() => void) | null = null;
   const schedulePoll = (): void => {
-    if (closed) return;
+    // Who watches nothing is not woken.
+    if (closed || targets.size === 0 || cancelPoll !== null) return;
     polls += 1;
     const because = polls % pollsPerFullLook === 0 ? 'polled' : 'glanced';
-    cancelPoll = host.timers.after(pollMs, () => void lookAt([...targets], because).then(schedulePoll));
+    cancelPoll = host.timers.after(pollMs, () => {
+      void lookAt([...targets], because).then(() => {
+        cancelPoll = null;
+        schedulePoll();
+      });
+    });
   };
-  schedulePoll();
 
   return {
     wait: (target) =>
       new Promise((resolve, reject) => {
         const added: Target = { ...target, sinceMs: host.clock.bootMs(), shim: null, resolve, reject };
         targets.add(added);
+        schedulePoll();
         void look(added, 'rang');
       }),
     close: () => {
       closed = true;
       unwatch();
-      cancelPoll();
+      cancelPoll?.();
     },
   };
 }
