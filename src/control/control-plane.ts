@@ -38,6 +38,7 @@ export class ControlPlane {
   readonly #audit = new RefusalAudit();
   readonly #queue: Asked[] = [];
   readonly #listeners = new Map<BatchListener, () => void>();
+  readonly #followers = new Set<() => void>();
   #state: State;
   #seq: number;
   #hash: string;
@@ -136,6 +137,17 @@ export class ControlPlane {
     return () => {
       this.#listeners.delete(own);
       if (this.#listeners.size === 0) this.#unwatch();
+    };
+  }
+
+  /** Tells of every change of the state, also of what a commit had brought about that failed then. */
+  follow(follower: () => void): () => void {
+    const own = (): void => follower();
+    this.#followers.add(own);
+    const unsubscribe = this.subscribe(own);
+    return () => {
+      this.#followers.delete(own);
+      unsubscribe();
     };
   }
 
@@ -267,6 +279,7 @@ export class ControlPlane {
     this.#hash = loaded.hash;
     // Listeners hear of every batch once, those included that loading has folded.
     for (const batch of missed) if (batch.seq <= loaded.seq) this.#tell(batch);
+    for (const tell of this.#followers) tell();
   }
 
   async #maybeSnapshot(): Promise<void> {

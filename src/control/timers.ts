@@ -10,20 +10,34 @@ const shortestPauseMs = 20;
 
 /**
  * Turns elapsed time into facts (G10): looks at least once a second whether something became due, and only then asks.
- * Any process may do it; a tick that finds nothing due appends nothing.
+ * As long as nothing will, it looks again only once the state has changed. Any process may do it; a tick that finds
+ * nothing due appends nothing.
  */
 export async function fireTimers(plane: ControlPlane, host: Host, signal: AbortSignal): Promise<void> {
   let seenMs = 0;
-  while (!signal.aborted) {
-    const nowMs = plane.nowMs();
-    const dueMs = nextDueMs(plane.state, seenMs);
-    if (dueMs !== null && dueMs <= nowMs) {
-      await plane.execute({ kind: 'Tick' });
-      seenMs = nowMs;
-      continue;
+  let wake = (): void => {};
+  const onChange = (): void => wake();
+  const unfollow = plane.follow(onChange);
+  signal.addEventListener('abort', onChange, { once: true });
+  try {
+    while (!signal.aborted) {
+      const nowMs = plane.nowMs();
+      const dueMs = nextDueMs(plane.state, seenMs);
+      if (dueMs !== null && dueMs <= nowMs) {
+        await plane.execute({ kind: 'Tick' });
+        seenMs = nowMs;
+        continue;
+      }
+      const changed = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const restMs = dueMs === null ? longestPauseMs : dueMs - nowMs;
+      await sleep(host.timers, Math.max(shortestPauseMs, Math.min(longestPauseMs, restMs)), signal);
+      if (dueMs === null && !signal.aborted) await changed;
     }
-    const restMs = dueMs === null ? longestPauseMs : dueMs - nowMs;
-    await sleep(host.timers, Math.max(shortestPauseMs, Math.min(longestPauseMs, restMs)), signal);
+  } finally {
+    unfollow();
+    signal.removeEventListener('abort', onChange);
   }
 }
 
