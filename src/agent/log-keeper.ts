@@ -40,7 +40,8 @@ export async function keepLogs(options: LogKeeperOptions): Promise<void> {
     const isLast = signal.aborted;
     const { grew, outBytes, errBytes } = await noteTimes();
     if (grew || mayBeLong) {
-      for (const stream of streams) await rotateLog({ ...place, stream }, limits);
+      if (outBytes > limits.segmentBytes) await rotateLog({ ...place, stream: 'out' }, limits);
+      if (errBytes > limits.segmentBytes) await rotateLog({ ...place, stream: 'err' }, limits);
     }
     mayBeLong = false;
     if (isLast) return;

@@ -42,8 +42,3 @@ export async function readLog(place: LogPlace, offset: number, maxBytes: number)
     return { bytes, nextOffset: start + bytes.length, droppedBytes };
   }
 }
-
-/** How many bytes the command has written to this log so far; null before it was opened. */
-export async function logSizeBytes(place: LogPlace): Promise<number | null> {
-  return (await place.files.stat(livePath(place)))?.sizeBytes ?? null;
-}

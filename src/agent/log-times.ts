@@ -1,7 +1,6 @@
 import type { Files } from '../host/files.ts';
 import type { Host } from '../host/host.ts';
-import { logSizeBytes } from './log-reader.ts';
-import type { Stream } from './log-segments.ts';
+import { livePath, type Stream } from './log-segments.ts';
 import type { Label } from './records.ts';
 
 /** At the time `atMs` (wall clock) the streams had these sizes. Logs themselves are the command's bytes and carry no times. */
@@ -17,6 +16,8 @@ export interface LogTimesPlace {
   readonly label: Label;
 }
 
+const streams = ['out', 'err'] as const;
+
 /** What a look at a command's logs found. */
 export interface LogGrowth {
   readonly grew: boolean;
@@ -31,8 +32,7 @@ export function createLogTimes(options: { host: Host; directory: string; label: 
   let last: LogTime | null = null;
   return async () => {
     last ??= (await readLogTimes(place)).at(-1) ?? { atMs: 0, outBytes: 0, errBytes: 0 };
-    const outBytes = (await logSizeBytes({ ...place, stream: 'out' })) ?? 0;
-    const errBytes = (await logSizeBytes({ ...place, stream: 'err' })) ?? 0;
+    const [outBytes = 0, errBytes = 0] = await logSizesBytes(place);
     const grew = outBytes !== last.outBytes || errBytes !== last.errBytes;
     if (!grew) return { grew, outBytes, errBytes };
     // The wall clock may jump back; the index must stay sorted to be searched.
@@ -41,6 +41,12 @@ export function createLogTimes(options: { host: Host; directory: string; label: 
     await host.files.append(timesPath(place), new TextEncoder().encode(line));
     return { grew, outBytes, errBytes };
   };
+}
+
+/** Both with one call, as this is asked of every command that runs, again and again; 0 for one that is not there. */
+async function logSizesBytes(place: LogTimesPlace): Promise<readonly number[]> {
+  const stats = await place.files.lstatMany(streams.map((stream) => livePath({ ...place, stream })));
+  return stats.map((stat) => stat?.sizeBytes ?? 0);
 }
 
 /** All notes, the oldest first; a torn last line is left out. */

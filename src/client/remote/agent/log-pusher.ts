@@ -146,8 +146,18 @@ export class LogPusher implements LogSink {
   async #pushUntilQuiet(tail: Tail): Promise<void> {
     for (let seen = -1; seen !== tail.rings && !this.#closed.signal.aborted; ) {
       seen = tail.rings;
-      for (const file of logFiles) await this.#pushFile(tail, file);
+      for (const file of await this.#grown(tail)) await this.#pushFile(tail, file);
     }
+  }
+
+  /** With one call, since most of them hardly ever grow. What is no file is looked at as if it had. */
+  async #grown({ directory, sizes, done }: Tail): Promise<readonly LogFile[]> {
+    const open = logFiles.filter((file) => !done.has(nameOf(file)));
+    const stats = await this.#options.host.files.lstatMany(open.map((file) => `${directory}/${nameOf(file)}`));
+    return open.filter((file, at) => {
+      const stat = stats[at] ?? null;
+      return stat !== null && (stat.kind !== 'file' || stat.sizeBytes > (sizes.get(nameOf(file)) ?? 0));
+    });
   }
 
   async #pushFile(tail: Tail, file: LogFile): Promise<void> {
