@@ -35,23 +35,27 @@ export class ServedNetwork {
   /** As `connectAgent`: a RefusalError where the key is not that of the node. */
   connect(life: Life, options: { node: string; keyHash: string }, listener: LinkListener): Promise<Link> {
     const { toServer, fromServer } = this.ways.pathOf(life.machine);
-    return this.#ask<Link>(life, { withinMs: handshakeMs, late: () => new Error('no answer came in time') }, (answer) => {
-      const { serving } = this;
-      if (serving === null) return answer(() => Promise.reject(new Error('nobody listens')));
-      if (serving.plane.state.access.nodeKeys.get(options.node)?.hash !== options.keyHash) {
-        const refusal = refuse('UNAUTHORIZED', `the key of node ${options.node} is not known`);
-        return answer(() => Promise.reject(new RefusalError(refusal)));
-      }
-      const near = new WireEnd(this.ways, life, toServer);
-      const far = new WireEnd(this.ways, serving.life, fromServer);
-      WireEnd.tie(near, far);
-      this.#ends = [...this.open, near];
-      far.listen(serving.hub.accept(far, options.node));
-      return answer(() => {
-        near.listen(listener);
-        return Promise.resolve(near);
-      });
-    });
+    return this.#ask<Link>(
+      life,
+      { withinMs: handshakeMs, late: () => new Error('no answer came in time') },
+      (answer) => {
+        const { serving } = this;
+        if (serving === null) return answer(() => Promise.reject(new Error('nobody listens')));
+        if (serving.plane.state.access.nodeKeys.get(options.node)?.hash !== options.keyHash) {
+          const refusal = refuse('UNAUTHORIZED', `the key of node ${options.node} is not known`);
+          return answer(() => Promise.reject(new RefusalError(refusal)));
+        }
+        const near = new WireEnd(this.ways, life, toServer);
+        const far = new WireEnd(this.ways, serving.life, fromServer);
+        WireEnd.tie(near, far);
+        this.#ends = [...this.open, near];
+        far.listen(serving.hub.accept(far, options.node));
+        return answer(() => {
+          near.listen(listener);
+          return Promise.resolve(near);
+        });
+      },
+    );
   }
 
   /** A request that the server carries out. Rejects with UNREACHABLE when no answer comes; it may have had its effect. */
