@@ -16,22 +16,34 @@ export const stateVersion = 5;
  * insertion: a restored state goes on exactly as the one that was saved (X28).
  */
 export function toRecords(state: State): readonly string[] {
-  const head = { submitted: state.submitted, lossHeld: state.lossHeld };
+  return partsOf(state).map(({ kind, value }) => JSON.stringify({ kind, value: encode(value) }));
+}
+
+/** The same before it is text: what each line holds. For reading only. */
+export function partsOf(state: State): readonly { readonly kind: string; readonly value: unknown }[] {
+  const { submitted, lossHeld, access } = state;
   return [
-    JSON.stringify({ kind: 'state', value: head }),
-    ...lines('job', state.jobs.values()),
-    ...lines('node', state.nodes.values()),
-    ...lines('profile', state.profiles.values()),
-    ...lines('service', state.services.values()),
-    ...lines('secret', state.secrets.values()),
-    ...lines('project', state.access.projects.values()),
-    ...lines('token', state.access.tokens.values()),
-    ...lines('node-key', state.access.nodeKeys.values()),
-    ...lines(
+    { kind: 'state', value: { submitted, lossHeld } },
+    ...ofKind('job', state.jobs.values()),
+    ...ofKind('node', state.nodes.values()),
+    ...ofKind('profile', state.profiles.values()),
+    ...ofKind('service', state.services.values()),
+    ...ofKind('secret', state.secrets.values()),
+    ...ofKind('project', access.projects.values()),
+    ...ofKind('token', access.tokens.values()),
+    ...ofKind('node-key', access.nodeKeys.values()),
+    ...ofKind(
       'usage',
       [...state.usage].map(([day, projects]) => ({ day, projects })),
     ),
   ];
+}
+
+function ofKind(
+  kind: string,
+  values: Iterable<unknown>,
+): readonly { readonly kind: string; readonly value: unknown }[] {
+  return Array.from(values, (value) => ({ kind, value }));
 }
 
 export function fromRecords(records: readonly string[]): State {
@@ -95,10 +107,6 @@ export function jobToRecord(job: Job): unknown {
 
 export function jobFromRecord(record: unknown): Job {
   return decode(record) as Job;
-}
-
-function* lines(kind: string, values: Iterable<unknown>): Generator<string> {
-  for (const value of values) yield JSON.stringify({ kind, value: encode(value) });
 }
 
 /**

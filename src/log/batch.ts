@@ -51,12 +51,13 @@ export function readBatch<Fact extends LoggedFact>(
   stored: StoredBatch,
   decode: (json: unknown, format: number) => Fact,
 ): Batch<Fact> {
-  const { factsText, lastSeq, ...header } = stored;
+  const { factsText, lastSeq, seq, id, atMs, nowMs, bootId, bootMs, format, previousHash, hash } = stored;
   const json: unknown = JSON.parse(factsText);
-  if (!Array.isArray(json) || json.length !== lastSeq - stored.seq + 1) {
-    throw brokenChain(stored, `expected an array of ${lastSeq - stored.seq + 1} facts`);
+  if (!Array.isArray(json) || json.length !== lastSeq - seq + 1) {
+    throw brokenChain(stored, `expected an array of ${lastSeq - seq + 1} facts`);
   }
-  return { ...header, facts: json.map((fact: unknown) => decode(fact, stored.format)) };
+  const facts = json.map((fact: unknown) => decode(fact, format));
+  return { seq, facts, id, atMs, nowMs, bootId, bootMs, format, previousHash, hash };
 }
 
 /** The header's fields in a fixed order, then the facts; JSON holds no line break outside strings, so nothing is ambiguous. */

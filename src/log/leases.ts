@@ -76,7 +76,10 @@ function endOf(forMs: number, nowMs: number): number {
 /** Every lease that somebody holds, also those whose time is over: that is how a lost holder is noticed. */
 export async function readLeases<Fact extends LoggedFact>(session: LogSession<Fact>): Promise<readonly Lease[]> {
   const leases = await session.store.read((tables) => tables.leases());
-  return leases.flatMap(({ holder, ...lease }) => (holder === null ? [] : [{ ...lease, holder }]));
+  return leases.flatMap((lease) => {
+    const { holder } = lease;
+    return holder === null ? [] : [{ ...lease, holder }];
+  });
 }
 
 /** Ends a lease early; nothing happens unless `holder` has it. Its epoch is kept, so that the next holder's is higher. */

@@ -45,9 +45,18 @@ function descend(root: DiskFolder, parts: readonly string[], follow: boolean): S
   }
 }
 
-function split(path: string): string[] {
+/** The same few paths are walked again and again. */
+const splitBefore = new Map<string, readonly string[]>();
+const mostPaths = 10_000;
+
+function split(path: string): readonly string[] {
+  const known = splitBefore.get(path);
+  if (known !== undefined) return known;
   if (!path.startsWith('/')) throw new HostError('EINVAL', `expected an absolute path, found ${path}`, path);
-  return normalise(path.split('/'));
+  if (splitBefore.size >= mostPaths) splitBefore.clear();
+  const parts = normalise(path.split('/'));
+  splitBefore.set(path, parts);
+  return parts;
 }
 
 function normalise(parts: readonly string[]): string[] {

@@ -15,7 +15,7 @@ export class EventQueue {
     const entry: Entry = { atMs, order: this.#added, work };
     this.#added += 1;
     this.#heap.push(entry);
-    this.#rise(this.#heap.length - 1);
+    this.#rise(entry);
     return () => {
       entry.work = null;
     };
@@ -27,48 +27,50 @@ export class EventQueue {
       const [first] = this.#heap;
       if (first === undefined || first.atMs > untilMs) return null;
       this.#removeFirst();
-      if (first.work !== null) return { atMs: first.atMs, work: first.work };
+      const { atMs, work } = first;
+      if (work !== null) return { atMs, work };
     }
   }
 
   #removeFirst(): void {
     const last = this.#heap.pop();
-    if (last === undefined || this.#heap.length === 0) return;
-    this.#heap[0] = last;
-    this.#sink();
+    if (last !== undefined && this.#heap.length > 0) this.#sink(last);
   }
 
-  #rise(start: number): void {
-    let at = start;
+  /** Moves those above down until the one at the end stands where it belongs. */
+  #rise(entry: Entry): void {
+    const heap = this.#heap;
+    let at = heap.length - 1;
     while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!this.#swapUnlessOrdered(parent, at)) return;
-      at = parent;
+      const parentAt = (at - 1) >> 1;
+      const parent = heap[parentAt];
+      if (parent === undefined || !isBefore(entry, parent)) break;
+      heap[at] = parent;
+      at = parentAt;
     }
+    heap[at] = entry;
   }
 
-  #sink(): void {
+  /** Moves those below the first up until the entry has its place. */
+  #sink(entry: Entry): void {
+    const heap = this.#heap;
     let at = 0;
     for (;;) {
-      const left = 2 * at + 1;
-      if (left >= this.#heap.length) return;
-      const least = left + 1 < this.#heap.length && this.#isBefore(left + 1, left) ? left + 1 : left;
-      if (!this.#swapUnlessOrdered(at, least)) return;
-      at = least;
+      let childAt = 2 * at + 1;
+      let child = heap[childAt];
+      const right = heap[childAt + 1];
+      if (child !== undefined && right !== undefined && isBefore(right, child)) {
+        childAt += 1;
+        child = right;
+      }
+      if (child === undefined || !isBefore(child, entry)) break;
+      heap[at] = child;
+      at = childAt;
     }
+    heap[at] = entry;
   }
+}
 
-  #swapUnlessOrdered(parent: number, child: number): boolean {
-    const [above, below] = [this.#heap[parent], this.#heap[child]];
-    if (above === undefined || below === undefined || !this.#isBefore(child, parent)) return false;
-    this.#heap[parent] = below;
-    this.#heap[child] = above;
-    return true;
-  }
-
-  #isBefore(one: number, other: number): boolean {
-    const [a, b] = [this.#heap[one], this.#heap[other]];
-    if (a === undefined || b === undefined) return false;
-    return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
-  }
+function isBefore(one: Entry, other: Entry): boolean {
+  return one.atMs < other.atMs || (one.atMs === other.atMs && one.order < other.order);
 }

@@ -119,23 +119,24 @@ function same(machine: Machine, { pid, startTicks, bootId }: ProcessIdentity): V
 function find({ machine, ownPid }: ProcessesOptions, search: TreeSearch): readonly VirtualProcess[] {
   const { leader, mark, directory } = search;
   if (leader !== null && leader.bootId !== machine.bootId()) return [];
-  const young = machine.table
-    .processes()
-    .filter((one) => one.pid !== ownPid && (leader === null || one.startTicks >= leader.startTicks));
+  const processes = machine.table.processes();
+  const isYoung = (one: VirtualProcess): boolean =>
+    one.pid !== ownPid && (leader === null || one.startTicks >= leader.startTicks);
   const holder = leader === null ? null : machine.table.get(leader.pid);
   const isReused = holder !== null && holder.startTicks !== leader?.startTicks;
   const belongs = (one: VirtualProcess): boolean =>
     (leader !== null && !isReused && (one.sessionId === leader.pid || one.groupId === leader.pid)) ||
     one.mark === mark ||
     one.logsIn === directory;
-  const found = new Set(young.filter(belongs));
-  for (let grew = found.size > 0; grew; ) {
-    const parents = new Set([...found].map(({ pid }) => pid));
-    const below = young.filter((one) => !found.has(one) && parents.has(one.parentPid));
-    for (const one of below) found.add(one);
+  const found = processes.filter((one) => belongs(one) && isYoung(one));
+  for (let grew = found.length > 0; grew; ) {
+    const below = processes.filter(
+      (one) => !found.includes(one) && found.some(({ pid }) => pid === one.parentPid) && isYoung(one),
+    );
+    found.push(...below);
     grew = below.length > 0;
   }
-  return [...found];
+  return found;
 }
 
 function send(
