@@ -7,18 +7,35 @@ import { isRun, type TrueProcess } from './truth.ts';
 
 /** Compares the endpoints that every service lists now with what really runs: live runs of current attempts. */
 export function watchEndpoints({ world, truth, history }: Cluster, state: State, allowedMs: number): void {
-  for (const service of state.services.values()) {
-    const { endpoints } = viewService(state, service, { atMs: 0, nowMs: 0 });
-    for (const { endpoint } of endpoints) {
-      const what = { state, service: service.name, endpoint };
-      const runs = truth.processes.filter((one) => isRun(one) && isBehind(one, what));
-      // A process that was forked and gets no time yet is live, too, and a neighbour may answer on its port meanwhile.
-      const launches = truth.launches.filter((one) => one.label === 'run' && isBehind(one, what));
-      const times = [...runs.map((run) => lastUsedMs(run, state, world.nowMs)), ...launches.map(({ atMs }) => atMs)];
-      const deadMs = world.nowMs - Math.max(-Infinity, ...times);
-      if (deadMs > allowedMs) history.deadEndpoints.push({ service: service.name, endpoint, deadMs, allowedMs });
-    }
+  for (const { service, endpoint } of listedEndpoints(state, truth.logSeq())) {
+    const what = { state, service, endpoint };
+    const runs = truth.processes.filter((one) => isRun(one) && isBehind(one, what));
+    // A process that was forked and gets no time yet is live, too, and a neighbour may answer on its port meanwhile.
+    const launches = truth.launches.filter((one) => one.label === 'run' && isBehind(one, what));
+    const times = [...runs.map((run) => lastUsedMs(run, state, world.nowMs)), ...launches.map(({ atMs }) => atMs)];
+    const deadMs = world.nowMs - Math.max(-Infinity, ...times);
+    if (deadMs > allowedMs) history.deadEndpoints.push({ service, endpoint, deadMs, allowedMs });
   }
+}
+
+interface Listed {
+  readonly service: string;
+  readonly endpoint: string;
+}
+
+/** What a state listed, and how many facts the log held then: as long as it holds no more, it lists the same. */
+const listedBefore = new WeakMap<State, { readonly seq: number; readonly endpoints: readonly Listed[] }>();
+
+function listedEndpoints(state: State, seq: number): readonly Listed[] {
+  const before = listedBefore.get(state);
+  if (before?.seq === seq) return before.endpoints;
+  const endpoints = [...state.services.values()].flatMap((service) =>
+    viewService(state, service, { atMs: 0, nowMs: 0 }).endpoints.map(({ endpoint }) => {
+      return { service: service.name, endpoint };
+    }),
+  );
+  listedBefore.set(state, { seq, endpoints });
+  return endpoints;
 }
 
 function isBehind(
