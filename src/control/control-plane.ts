@@ -38,7 +38,7 @@ export class ControlPlane {
   readonly #audit = new RefusalAudit();
   readonly #queue: Asked[] = [];
   readonly #listeners = new Map<BatchListener, () => void>();
-  readonly #followers = new Set<() => void>();
+  readonly #toldOfReloads = new Set<() => void>();
   #state: State;
   #seq: number;
   #hash: string;
@@ -140,15 +140,11 @@ export class ControlPlane {
     };
   }
 
-  /** Tells of every change of the state, also of what a commit had brought about that failed then. */
-  follow(follower: () => void): () => void {
-    const own = (): void => follower();
-    this.#followers.add(own);
-    const unsubscribe = this.subscribe(own);
-    return () => {
-      this.#followers.delete(own);
-      unsubscribe();
-    };
+  /** Tells when the state was loaded anew: what a commit had brought about that failed then is not there any more. */
+  onReload(tell: () => void): () => void {
+    const own = (): void => tell();
+    this.#toldOfReloads.add(own);
+    return () => void this.#toldOfReloads.delete(own);
   }
 
   async close(): Promise<void> {
@@ -279,7 +275,7 @@ export class ControlPlane {
     this.#hash = loaded.hash;
     // Listeners hear of every batch once, those included that loading has folded.
     for (const batch of missed) if (batch.seq <= loaded.seq) this.#tell(batch);
-    for (const tell of this.#followers) tell();
+    for (const tell of this.#toldOfReloads) tell();
   }
 
   async #maybeSnapshot(): Promise<void> {

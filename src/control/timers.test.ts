@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
 import { type Fact, factKinds } from '../core/fact.ts';
-import { joining, submission } from '../core/scenario.testsuite.ts';
+import { exited, joining, submission } from '../core/scenario.testsuite.ts';
 import { HostError } from '../host/files.ts';
 import type { Host } from '../host/host.ts';
 import { createNodeHost } from '../host/node/node-host.ts';
 import { createNodeProcesses } from '../host/node/processes.ts';
+import type { FactLog } from '../log/fact-log.ts';
 import { plainFormats } from '../log/formats.ts';
-import { createMemoryStore, openMemoryLog } from '../log/memory.ts';
+import { createMemoryStore, type MemoryStore, openMemoryLog } from '../log/memory.ts';
 import { ControlPlane } from './control-plane.ts';
 import { fireTimers } from './timers.ts';
 
@@ -37,18 +38,20 @@ function createTime() {
   return { host, settle, pass, waiting: () => due.size };
 }
 
-async function openWith(isFull: () => boolean = () => false) {
-  const time = createTime();
+function openLog(memory: MemoryStore, host: Host, isFull: () => boolean = () => false): Promise<FactLog<Fact>> {
   const beforeLock = async (): Promise<void> => {
     if (isFull()) throw new HostError('ENOSPC', 'no space left on device', '/log');
   };
-  const log = await openMemoryLog<Fact>(createMemoryStore(), time.host, {
-    formats: plainFormats<Fact>(factKinds),
-    pauses: { beforeLock },
-  });
+  return openMemoryLog<Fact>(memory, host, { formats: plainFormats<Fact>(factKinds), pauses: { beforeLock } });
+}
+
+async function openWith(isFull?: () => boolean) {
+  const time = createTime();
+  const memory = createMemoryStore();
   const faults: unknown[] = [];
+  const log = await openLog(memory, time.host, isFull);
   const plane = await ControlPlane.open(log, time.host, (error) => faults.push(error));
-  return { time, plane, faults };
+  return { time, memory, plane, faults };
 }
 
 it('is not woken while nothing will be due, and fires what a change makes due [G10]', async () => {
@@ -77,21 +80,43 @@ it('is not woken while nothing will be due, and fires what a change makes due [G
   expect(faults).toEqual([]);
 });
 
-it('looks again once a commit has failed, whatever it saw meanwhile [G10]', async () => {
+it('fires again what was due when a machine whose clock is behind decides after that [G10]', async () => {
+  const { time, plane, faults, memory } = await openWith();
+  const ended = new AbortController();
+  const firing = fireTimers(plane, time.host, ended.signal);
+  const { clock } = time.host;
+  await plane.execute(joining('n1', 'i1'));
+  await plane.execute(submission('a-222222', { retry: { maxAttempts: 3, onExit: [7] } }));
+  await plane.execute({ kind: 'DrainNode', node: 'n1', reason: 'maintenance', by: 'someone', deadlineMs: null });
+  const failure = { job: 'a-222222', index: 0, rank: 0, attempt: 1, ...exited(7) };
+  await plane.execute({ kind: 'NodeReport', node: 'n1', instance: 'i1', events: [failure], released: [] });
+  const behindMs = clock.wallMs();
+  await time.pass(2500);
+  const other = { ...time.host, clock: { ...clock, wallMs: () => behindMs, bootId: () => 'boot-2' } };
+  const remote = await ControlPlane.open(await openLog(memory, other), other, (error) => faults.push(error));
+  await remote.execute({ kind: 'ResumeNode', node: 'n1', by: 'someone' });
+  const attempt = (): unknown => plane.state.jobs.get('a-222222')?.elements.get(0);
+  await time.settle();
+  expect(attempt()).toMatchObject({ kind: 'pending', attempt: 1 });
+  await time.pass(2500);
+  expect(attempt()).toMatchObject({ kind: 'live', attempt: 2 });
+  ended.abort();
+  await firing;
+  expect(faults).toEqual([]);
+});
+
+it('is told when a commit has failed, so that it looks again whatever it saw meanwhile [G10]', async () => {
   let isFull = false;
   const { time, plane } = await openWith(() => isFull);
-  let changes = 0;
-  const unfollow = plane.follow(() => {
-    changes += 1;
+  let reloads = 0;
+  const end = plane.onReload(() => {
+    reloads += 1;
   });
   await plane.execute(joining('n1', 'i1'));
-  expect(changes).toBe(1);
+  expect(reloads).toBe(0);
   isFull = true;
   expect(await plane.execute(submission('a-222222'))).toMatchObject({ code: 'STORE_FULL' });
   await time.settle();
-  expect(changes).toBe(2);
-  unfollow();
-  isFull = false;
-  await plane.execute(submission('a-222222'));
-  expect(changes).toBe(2);
+  expect(reloads).toBe(1);
+  end();
 });

@@ -19,6 +19,7 @@ export const corpus: readonly KeptSeed[] = [
   { seed: 135, found: 'what could not be killed was never put aside once it was gone' },
   { seed: 167, found: 'an agent did not release what the agent before it could not kill' },
   { seed: 217, found: 'the same, in a third attempt' },
+  { seed: 137, found: 'what fell due just before a machine whose clock is behind decided something never came' },
   { seed: 20, services: true, found: 'whoever waited for the last fraction of a bit waited for ever at one moment' },
   {
     seed: 81,
