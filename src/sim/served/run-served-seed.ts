@@ -69,11 +69,11 @@ export async function runServedSeed(seed: number, options: Omit<SeedOptions, 'ra
   else await world.run(forMs, looking);
   healAll(targets, servedTargets);
   const healedMs = world.nowMs;
-  const isSettled = (plane: ControlPlane): boolean =>
-    isConnected(servedTargets) && isReady(targets, work.intents, plane);
-  if (services) await settleServices(targets, isSettled, times);
   // What somebody asked for before may still be on its way.
   const isHeard = (): boolean => world.nowMs - healedMs > requestMs;
+  const isSettled = (plane: ControlPlane): boolean =>
+    isHeard() && isConnected(servedTargets) && isReady(targets, work.intents, plane);
+  if (services) await settleServices(targets, isSettled, times);
   const isAtRest = (): boolean =>
     watch.look() || (isHeard() && isConnected(servedTargets) && standsStill(targets, work.intents));
   await world.run(healWithinMs, everySecond(world, isAtRest));

@@ -138,8 +138,9 @@ export class ServedNode extends KeptProgram implements NodeProgram {
       const token = toHex(chance.bytes(8));
       const create = { kind: 'CreateJoinToken', token, hash: keyHash, lifetimeMs: 600_000, node: this.name, by: 'ada' };
       const use = { kind: 'UseJoinToken', token, node: this.name, keyHash };
-      for (const command of [create, use] as readonly Command[]) {
-        const answer = await plane.execute(command, { actor: system });
+      // Both at once: the server may be asked to end before an answer, and then takes no more.
+      const commands = [create, use] as readonly Command[];
+      for (const answer of await Promise.all(commands.map((command) => plane.execute(command, { actor: system })))) {
         if (isRefusal(answer)) throw new RefusalError(answer);
       }
     });
