@@ -99,6 +99,12 @@ export class Machine {
     for (const work of this.#overslept.splice(0)) this.world.schedule(0, work);
   }
 
+  /** At once, or as soon as it wakes. */
+  whenAwake(work: () => void): void {
+    if (this.sleeps) this.#overslept.push(work);
+    else work();
+  }
+
   /** As the world's, for what happens on this machine: what comes due while it sleeps happens as it wakes, in order. */
   schedule(delayMs: number, work: () => void): () => void {
     let isOff = false;

@@ -1,5 +1,4 @@
 import type { ControlPlane } from '../control/control-plane.ts';
-import type { Fact } from '../core/fact.ts';
 import type { State } from '../core/state.ts';
 import { checkers } from './checkers/all.ts';
 import { check } from './checkers/checker.ts';
@@ -47,8 +46,6 @@ export interface SeedResult {
   readonly forMs: number;
   /** What it brought about of all that seeds should (coverage.ts); empty unless asked for. */
   readonly rows: ReadonlySet<string>;
-  /** Facts by kind. */
-  readonly counts: Readonly<Record<string, number>>;
   readonly trace: readonly string[];
   /** The facts, a batch a line: log time, number of the first, and what they say. */
   readonly log: readonly string[];
@@ -180,15 +177,10 @@ export function judge(
   given: { readonly seed: number; readonly intents: number; readonly forMs: number; readonly coverage: boolean },
 ): SeedResult {
   history.batches = store.tables?.batchesAfter(0, Number.MAX_SAFE_INTEGER) ?? [];
-  const counts: Record<string, number> = {};
-  for (const { factsText } of history.batches) {
-    for (const { kind } of JSON.parse(factsText) as readonly Fact[]) counts[kind] = (counts[kind] ?? 0) + 1;
-  }
   const violations = check(history, checkers);
   // Of an error's text only the first line: the rest says where the simulator was called from.
   const found = violations.map((violation) => violation.split('\n', 1)[0]);
   const end = [...world.trace, world.events, store.tables?.head().lastHash, random.fraction(), ...found];
-  const log = history.batches.map(({ nowMs, seq, factsText }) => `${nowMs.toFixed(0)} ${seq} ${factsText}`);
   const hash = virtualHash(new TextEncoder().encode(end.join('\n')));
   const { struck, faults } = history;
   const { coverage, ...about } = given;
@@ -202,8 +194,9 @@ export function judge(
     strikes: struck.length,
     schedule: struck.map(({ atMs, kind }) => `${(atMs / 1000).toFixed(3).padStart(9)} s  ${kind}`),
     rows: coverage ? rowsOf(history) : new Set(),
-    counts,
     trace: world.trace,
-    log,
+    get log() {
+      return history.batches.map(({ nowMs, seq, factsText }) => `${nowMs.toFixed(0)} ${seq} ${factsText}`);
+    },
   };
 }

@@ -27,13 +27,15 @@ export function check(history: History, checkers: readonly Checker[]): readonly 
   const watches = checkers.map(({ id, says, open }) =>
     open(history, (problem) => void problems.push(`${id}: ${says}: ${problem}`)),
   );
+  const ofFacts = watches.filter(({ beforeFact }) => beforeFact !== undefined);
+  const ofBatches = watches.filter(({ afterBatch }) => afterBatch !== undefined);
   const state = emptyState();
   for (const batch of history.batches) {
     for (const fact of JSON.parse(batch.factsText) as readonly Fact[]) {
-      for (const watch of watches) watch.beforeFact?.(fact, state, batch);
+      for (const watch of ofFacts) watch.beforeFact?.(fact, state, batch);
       evolve(state, fact, batch);
     }
-    for (const watch of watches) watch.afterBatch?.(state, batch);
+    for (const watch of ofBatches) watch.afterBatch?.(state, batch);
   }
   for (const watch of watches) watch.finish?.(state);
   return problems;

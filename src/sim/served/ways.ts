@@ -69,7 +69,7 @@ export class Ways {
   send(way: Way, delayMs: number, arrive: () => void): void {
     const { world } = this.#server;
     const go = (): void => {
-      if (way.isOpen) way.to.schedule(0, arrive);
+      if (way.isOpen) way.to.whenAwake(arrive);
       else way.held.push(go);
     };
     world.schedule(delayMs, go);
