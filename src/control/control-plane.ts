@@ -6,6 +6,7 @@ import { isRefusal, type Refusal } from '../core/refusal.ts';
 import type { State } from '../core/state.ts';
 import type { Host } from '../host/host.ts';
 import type { Batch, FactLog } from '../log/fact-log.ts';
+import { hashBody } from './body-hash.ts';
 import { commitRefusal } from './commit-refusal.ts';
 import { askFor, decideBatch, type ExecuteOptions, type Waiting } from './decide-batch.ts';
 import { attemptOf, RefusalAudit, type RefusedAttempt } from './refusal-audit.ts';
@@ -99,8 +100,7 @@ export class ControlPlane {
   /** Decides and commits. Resolves once the facts are durable; a refusal is a value. */
   execute(command: Command, options: ExecuteOptions = {}): Promise<Answer | Refusal> {
     if (this.#closed) return Promise.reject(new Error('the control plane has been closed'));
-    const bodyHash =
-      options.idempotencyKey === undefined ? '' : this.#host.digests.sha256(encodeBody(command, options));
+    const bodyHash = options.idempotencyKey === undefined ? '' : hashBody(this.#host.digests, command, options);
     return new Promise((resolve, reject) => {
       this.#queue.push({ command, options, bodyHash, resolve, reject });
       this.#scheduleCommit();
@@ -292,10 +292,4 @@ function answerFailure(waiting: readonly Asked[], error: unknown): void {
     if (refusal === null) one.reject(error);
     else one.resolve(refusal);
   }
-}
-
-/** A key is its user's own: another who sends the same under it is refused as with another request. */
-function encodeBody(command: Command, { actor }: ExecuteOptions): Uint8Array {
-  const who = actor === undefined || actor.kind === 'local' ? undefined : [actor.kind, actor.name];
-  return new TextEncoder().encode(JSON.stringify({ ...command, ids: undefined, who }));
 }
