@@ -27,8 +27,8 @@ export function check(history: History, checkers: readonly Checker[]): readonly 
   const watches = checkers.map(({ id, says, open }) =>
     open(history, (problem) => void problems.push(`${id}: ${says}: ${problem}`)),
   );
-  const ofFacts = watches.filter(({ beforeFact }) => beforeFact !== undefined);
-  const ofBatches = watches.filter(({ afterBatch }) => afterBatch !== undefined);
+  const ofFacts = watches.filter((watch) => 'beforeFact' in watch);
+  const ofBatches = watches.filter((watch) => 'afterBatch' in watch);
   const state = emptyState();
   for (const batch of history.batches) {
     for (const fact of JSON.parse(batch.factsText) as readonly Fact[]) {
