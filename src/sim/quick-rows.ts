@@ -38,6 +38,6 @@ export const rare: ReadonlySet<string> = new Set([
   ...rows('rollout', ['paused to rolled-back', 'failed to rolled-back', 'failed to progressing']),
   ...rows('fact', ['NodeRemoved', 'ServiceSettled', 'ServiceCompleted', 'RetryRequested']),
   ...rows('fact', ['RoleRevoked', 'ProjectRemoved', 'TokenRevoked']),
-  'refusal QUOTA',
+  ...rows('refusal', ['QUOTA', 'NODE_TAKEN']),
   'service COMPLETED',
 ]);
