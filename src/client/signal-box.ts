@@ -27,7 +27,7 @@ export function createSignalBox(signal?: AbortSignal): SignalBox {
         });
         signal?.removeEventListener('abort', wake);
       }
-      if (closed) throw new Error('the client was closed while this was waiting');
+      if (closed && !isEnded()) throw new Error('the client was closed while this was waiting');
       rung = false;
     },
     isEnded,
