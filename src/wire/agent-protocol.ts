@@ -176,6 +176,8 @@ const shareRequest = z.object({
 }) satisfies z.ZodType<ShareRequest>;
 
 export const serverMessage = z.discriminatedUnion('kind', [
+  /** Orders that stand and have no room in `welcome`, which comes behind them and has the last. */
+  z.object({ kind: z.literal('standing'), orders: z.array(order) }),
   z.object({
     kind: z.literal('welcome'),
     version: z.int(),

@@ -14,6 +14,7 @@ import {
   type ServerMessage,
 } from '../../wire/agent-protocol.ts';
 import { FrameQuota } from './frame-quota.ts';
+import { orderMessages } from './order-messages.ts';
 import { ReportQueue } from './report-queue.ts';
 
 /** What a session needs of whoever holds all of them. */
@@ -36,6 +37,8 @@ export interface SessionHub {
 }
 
 const helloWithinMs = 10_000;
+const mostAheadBytes = 16 * 1024 * 1024;
+const sendAgainMs = 20;
 
 /** One connection of an agent, from its hello to its end. */
 export class AgentSession {
@@ -51,6 +54,9 @@ export class AgentSession {
   #reports: ReportQueue | null = null;
   #heardMs: number;
   #cancelLook: () => void;
+  /** What is told of orders and not yet sent. */
+  readonly #waiting: ServerMessage[] = [];
+  #cancelSending: () => void = () => {};
 
   /** `node` is the one whose key was presented. */
   constructor(hub: SessionHub, link: Link, node: string) {
@@ -168,10 +174,10 @@ export class AgentSession {
       say: (message) => this.#say(message),
     });
     const rejoinWithinMs = this.#hub.rejoinWithinMs();
-    const tell = (news: OrderNews): void =>
-      news.kind === 'all'
-        ? this.#say({ kind: 'welcome', version, heartbeatMs, leaseMs, rejoinWithinMs, orders: [...news.orders] })
-        : this.#say({ kind: 'orders', changes: [...news.changes] });
+    const tell = (news: OrderNews): void => {
+      this.#waiting.push(...orderMessages(news, { version, heartbeatMs, leaseMs, rejoinWithinMs }));
+      this.#sendWaiting();
+    };
     this.#feed = new OrderFeed(embedded.plane, this.node, tell);
     this.#shares = new ShareFeed(embedded.plane, this.node, (requests) => {
       // One a message: a box may be large.
@@ -181,6 +187,20 @@ export class AgentSession {
     });
     this.#cancelLook();
     this.#look();
+  }
+
+  /** No faster than they are taken: a link on which too much waits is given up. */
+  #sendWaiting(): void {
+    this.#cancelSending();
+    while (this.#stage !== 'over') {
+      if ((this.#link.waitingBytes?.() ?? 0) > mostAheadBytes) {
+        this.#cancelSending = this.#hub.embedded.host.timers.after(sendAgainMs, () => this.#sendWaiting());
+        return;
+      }
+      const message = this.#waiting.shift();
+      if (message === undefined) return;
+      this.#say(message);
+    }
   }
 
   /** A connection that is only half there is ended by the one who notices. */
@@ -242,6 +262,7 @@ export class AgentSession {
     this.#stage = 'over';
     this.#cancelLook();
     this.#quota.close();
+    this.#cancelSending();
     this.#feed?.close();
     this.#shares?.close();
     this.#reports?.close();

@@ -47,8 +47,13 @@ export class Connection {
       onBytes: (bytes) => connection.#hearBytes(bytes),
       onClose: (_code, reason) => connection.#over(reason),
     });
-    connection.#cancelTimer = options.host.timers.after(welcomeWithinMs, () => connection.#link?.abandon());
+    connection.#awaitWelcome();
     return connection;
+  }
+
+  #awaitWelcome(): void {
+    this.#cancelTimer();
+    this.#cancelTimer = this.#options.host.timers.after(welcomeWithinMs, () => this.#link?.abandon());
   }
 
   /** True from the server's welcome to the end. */
@@ -80,6 +85,7 @@ export class Connection {
       this.#sentMs.delete(message.seq);
       return;
     }
+    if (message.kind === 'standing') this.#awaitWelcome();
     if (message.kind === 'welcome') {
       this.#isWelcome = true;
       this.#cancelTimer();

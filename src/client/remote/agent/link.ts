@@ -2,6 +2,8 @@
 export interface Link {
   sendText(text: string): void;
   sendBytes(bytes: Uint8Array): void;
+  /** How much of what was sent is still here; absent where nothing ever waits. */
+  waitingBytes?(): number;
   /** Stops reading, so that the other side is held up; `resume` goes on. */
   pause(): void;
   resume(): void;

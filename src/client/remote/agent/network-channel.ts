@@ -1,5 +1,6 @@
 import type { AgentChannel, Hello, OrderNews } from '../../../agent/channel.ts';
 import type { TaskKey } from '../../../core/job/job.ts';
+import type { Order } from '../../../core/node/orders.ts';
 import { type Refusal, type RefusalCode, refusals, refuse } from '../../../core/refusal.ts';
 import type { ShareRequest } from '../../../core/secrets/shares.ts';
 import { sleep } from '../../../host/clock.ts';
@@ -54,6 +55,8 @@ export class NetworkChannel implements AgentChannel {
   #connection: Connection | null = null;
   #outstanding: Outstanding | null = null;
   #seq = 0;
+  /** What has come of a welcome that is too long for one message. */
+  #standing: Order[] = [];
   #rejoinWithinMs = 0;
   #joined: { readonly resolve: () => void; readonly reject: (error: Error) => void } | null = null;
   #left: () => void = () => {};
@@ -138,6 +141,7 @@ export class NetworkChannel implements AgentChannel {
   /** Resolves when the connection has ended, or none came about: true if the server had taken the node on it. */
   async #connectOnce(): Promise<boolean> {
     const { host, connect, onStream } = this.#options;
+    this.#standing = [];
     try {
       const connection = await Connection.open({ host, connect, onStream, hear: (message) => this.#hear(message) });
       this.#connection = connection;
@@ -173,6 +177,9 @@ export class NetworkChannel implements AgentChannel {
 
   #hear(message: ServerMessage): void {
     switch (message.kind) {
+      case 'standing':
+        this.#standing.push(...message.orders);
+        break;
       case 'welcome':
         this.#welcomed(message);
         break;
@@ -205,7 +212,7 @@ export class NetworkChannel implements AgentChannel {
     if (this.#told !== null) this.#options.onTrouble(null);
     this.#told = null;
     if (this.#outstanding !== null) this.#connection?.say(this.#outstanding.message);
-    this.#orders.put({ kind: 'all', orders: message.orders });
+    this.#orders.put({ kind: 'all', orders: [...this.#standing.splice(0), ...message.orders] });
     this.#joined?.resolve();
     this.#joined = null;
   }

@@ -15,6 +15,7 @@ export function linkOf(socket: WebSocket, listen: (link: Link) => LinkListener):
   const link: Link = {
     sendText: send,
     sendBytes: send,
+    waitingBytes: () => socket.bufferedAmount,
     pause: () => socket.pause(),
     resume: () => socket.resume(),
     close: (code, reason) => socket.close(code, shortened(reason)),
