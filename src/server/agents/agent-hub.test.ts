@@ -34,6 +34,22 @@ describe('an agent that connects', () => {
     expect(agent.news.at(-1)).toMatchObject({ kind: 'changes', changes: [{ key, order: null }] });
   });
 
+  it('is told all that stands at once, in however many messages it comes [I27]', async () => {
+    const env = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`A${at}`, 'x'.repeat(100_000)]));
+    const profile = { array: { size: 40, maxRunning: null }, resources: { cpus: 0.01 } };
+    await lab.embedded.plane.execute(submission('a-222222', profile, { env }));
+    const agent = lab.agent('n1');
+    await agent.join();
+    await lab.time.pass(10);
+    expect(agent.news.map((news) => [news.kind, news.kind === 'all' && news.orders.length])).toEqual([['all', 40]]);
+    agent.network.drop();
+    await lab.time.pass(10_000);
+    expect(agent.news.map((news) => [news.kind, news.kind === 'all' && news.orders.length]).at(-1)).toEqual([
+      'all',
+      40,
+    ]);
+  });
+
   it('renews its lease every five seconds, and leaves in good order', async () => {
     const agent = lab.agent('n1');
     await agent.join();
