@@ -66,6 +66,19 @@ env = { A = "$HOME 'quoted' \\\\ \\"ü\\"\\nsecond" }
     });
   });
 
+  it('says of a file that setupReuse names and is not there that no change of it starts setup anew [S4]', async () => {
+    await inPlace(async ({ yard, directory }) => {
+      const profile = '[profile]\nsetupReuse = ["there", "tpyo"]\n';
+      const job = '[job]\nname = "demo"\nsetup = "true"\nrun = "true"\nworkspace = { workdir = "sub" }\n';
+      mkdirSync(join(directory, 'sub'));
+      writeFileSync(join(directory, 'sub/there'), '');
+      writeFileSync(join(directory, 'job.toml'), job + profile);
+      const { code, stderr } = await yard('run');
+      expect(code).toBe(0);
+      expect(stderr).toContain('setupReuse names what is not in the workspace: tpyo (');
+    });
+  });
+
   it('shows the line of setup that failed, exits with its code, and never starts run [S6] [C17]', async () => {
     await inPlace(async ({ yard, directory }) => {
       const file =

@@ -11,6 +11,7 @@ import { showPush } from '../follow/push-line.ts';
 import { decodeText } from '../request/decode-text.ts';
 import { findService } from '../request/find-subject.ts';
 import { waitsForNode } from '../request/no-node.ts';
+import { noteDoubts } from '../request/note-doubts.ts';
 import { requireSecrets } from '../request/require-secrets.ts';
 import { followService } from '../services/follow-service.ts';
 import { UsageError } from '../usage-error.ts';
@@ -82,6 +83,7 @@ async function applyService(
   }: Omit<Asked, 'file' | 'applied'> & { submission: Submission; detach: boolean },
 ): Promise<number> {
   const { output } = context;
+  await noteDoubts(output, submission, directory);
   const before = await viewBefore(client, submission.spec.name);
   const push = showPush(output);
   const { name, revision, changed } = await client.services.apply(submission, {

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { isLikePattern } from '../../blobs/output-pattern.ts';
 import type { JobHandle, RunyardClient } from '../../client/api.ts';
 import type { Context, Invocation } from '../context.ts';
 import { flagOption, textOption } from '../context.ts';
@@ -8,6 +7,7 @@ import { type HeldNode, type Interrupts, watchInterrupts } from '../follow/inter
 import { bringNode, type OwnNode } from '../follow/own-node.ts';
 import { showPush } from '../follow/push-line.ts';
 import { checkLanding } from '../request/check-landing.ts';
+import { noteDoubts } from '../request/note-doubts.ts';
 import { showPreview } from '../request/preview.ts';
 import { type JobRequest, readRequest } from '../request/read-request.ts';
 
@@ -46,7 +46,7 @@ export async function submitRequest(
   { request, invocation, onPushed }: { request: JobRequest; invocation: Invocation; onPushed: () => void },
 ): Promise<JobHandle> {
   const { submission, baseDirectory, workspaceOf, limitWorkspace } = request;
-  notePatterns(context, submission.spec.outputs);
+  await noteDoubts(context.output, submission, workspaceOf === null ? baseDirectory : null);
   const push = showPush(context.output);
   const project = textOption(invocation.options, 'project');
   if (submission.spec.workspace === null) onPushed();
@@ -63,13 +63,6 @@ export async function submitRequest(
   });
   push.end(job.id);
   return job;
-}
-
-/** Said before the job runs for hours: there may be a file of that very name, and hardly ever is. */
-function notePatterns({ output }: Context, outputs: readonly string[]): void {
-  const patterns = outputs.filter(isLikePattern);
-  if (patterns.length === 0) return;
-  output.note(`outputs are names, and patterns are not expanded: ${patterns.join(', ')} (name each file, or a folder)`);
 }
 
 /** Absolute; outputs land in it or below. */
