@@ -66,7 +66,7 @@ env = { A = "$HOME 'quoted' \\\\ \\"ü\\"\\nsecond" }
     });
   });
 
-  it('says of a file that setupReuse names and is not there that no change of it starts setup anew [S4]', async () => {
+  it('says of a file that setupReuse names and is not there that no change of it starts setup anew [S6]', async () => {
     await inPlace(async ({ yard, directory }) => {
       const profile = '[profile]\nsetupReuse = ["there", "tpyo"]\n';
       const job = '[job]\nname = "demo"\nsetup = "true"\nrun = "true"\nworkspace = { workdir = "sub" }\n';
