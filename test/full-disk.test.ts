@@ -67,6 +67,19 @@ describe('a home on a disk that is almost full', () => {
     expect((await lab.yard(['jobs', 'stays'])).stdout).toMatch(/state +FAILED +stopped by/);
   });
 
+  it('that a job filled with its own outputs is why it waits, until there is room for them [B10] [S5]', async (test) => {
+    test.skip(!isMounted, 'a disk of its own can be mounted by root only');
+    execFileSync('mount', ['-o', 'remount,size=100m', lab.home]);
+    const file = '[job]\nname = "hog"\nrun = "cat /dev/zero > hog || true"\noutputs = ["hog"]\n';
+    writeFileSync(join(lab.folder, 'job.toml'), file);
+    const run = lab.start(['run']);
+    await run.printed(/waits for room on the disk of .*: 0 B free, and what happens to it cannot be written down/);
+    execFileSync('mount', ['-o', 'remount,size=140m', lab.home]);
+    await run.printed(/waits for room on the disk of .*: [\d.]+ MiB free, its outputs need more \(yard prune\)/);
+    execFileSync('mount', ['-o', 'remount,size=400m', lab.home]);
+    expect(await run.finished).toMatchObject({ code: 0, stderr: expect.stringContaining('1 collected') });
+  });
+
   it('that fills up is no reason to outlive a lost terminal', async (test) => {
     test.skip(!isMounted, 'a disk of its own can be mounted by root only');
     execFileSync('mount', ['-o', 'remount,size=100m', lab.home]);
