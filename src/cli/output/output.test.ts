@@ -233,7 +233,7 @@ llama-7m1xzd   PENDING    needs 4 GPUs, the largest node has 2 (yard explain
         layoutTable(head, [['x', 'y', 'a\r\nllama  READY\tb']], width)
           .split('\n')
           .at(-1),
-      ).toBe('x   y      a llama READY b');
+      ).toBe('x   y      a llama  READY b');
     }
   });
 });

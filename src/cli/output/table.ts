@@ -21,6 +21,8 @@ const noLines = {
 };
 const gapWidth = 2;
 const narrowestLast = 16;
+/** Whoever gave a cell its text makes no rows of the table with it; spaces line figures up. */
+const lineEnds = /[\t\n\v\f\r\u0085\u2028\u2029]\s*/g;
 
 /**
  * Rows under a head, two spaces between the columns. On a terminal (`width` is not null) the last column wraps so that
@@ -31,7 +33,7 @@ export function layoutTable(
   rows: readonly (readonly string[])[],
   width: number | null,
 ): string {
-  const cells = [head, ...rows].map((row) => row.map((cell) => neutralise(cell.replaceAll(/\s+/g, ' '))));
+  const cells = [head, ...rows].map((row) => row.map((cell) => neutralise(cell.replaceAll(lineEnds, ' '))));
   const widths = head.map((_, column) => Math.max(...cells.map((row) => cellsOf(row[column] ?? ''))));
   const last = head.length - 1;
   const before = widths.slice(0, last).reduce((sum, one) => sum + one + gapWidth, 0);
