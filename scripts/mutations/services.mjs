@@ -63,4 +63,11 @@ export const servicesMutations = [
     replace: 'if (replica.stopping) return [];',
     services: true,
   },
+  {
+    name: 'deadlines of rollouts ignored',
+    file: 'src/core/service/follow.ts',
+    find: 'const isOverdue = rollout.deadlineAtMs !== null && nowMs >= rollout.deadlineAtMs;',
+    replace: 'const isOverdue = rollout.deadlineAtMs !== null && nowMs < 0;',
+    services: true,
+  },
 ];

@@ -29,7 +29,16 @@ import { leased, lost, suspected } from './of-leases.testsuite.ts';
 import { printedAs } from './of-pushed-logs.testsuite.ts';
 import { restarted, supervised } from './of-restarts.testsuite.ts';
 import { runWith, setTo } from './of-secrets.testsuite.ts';
-import { applied, dismissedNow, readySeq, replica, rollout, saidUnready, served } from './of-services.testsuite.ts';
+import {
+  applied,
+  dismissedNow,
+  overdue,
+  readySeq,
+  replica,
+  rollout,
+  saidUnready,
+  served,
+} from './of-services.testsuite.ts';
 
 const probe = {
   ask: { kind: 'tcp' },
@@ -89,10 +98,7 @@ const breaches: Readonly<Record<string, History>> = {
   ),
   I19: history([...served, dismissedNow]),
   I20: history([...served, replica('s-2', 1), replica('s-3', 1)]),
-  I21: history(wholeLife, (made) => {
-    const ticks = Array.from({ length: 30 }, (): Fact => ({ kind: 'ServiceSettled', service: 's' }));
-    made.batches = seal([...served, ...ticks], (index) => index * 1000);
-  }),
+  I21: overdue((nowMs) => nowMs),
   X25: history([...served, applied(2), rollout(2), dismissedNow]),
   X20: history(wholeLife, (made) => made.applied.push({ service: 's', revision: 1 })),
   I25: history(wholeLife, (made) =>

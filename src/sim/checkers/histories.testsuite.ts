@@ -69,7 +69,7 @@ export function seal(facts: readonly Fact[], nowMs: (index: number) => number = 
   const batches: StoredBatch[] = [];
   let previousHash = genesisHash;
   for (const [index, fact] of facts.entries()) {
-    const time = { nowMs: nowMs(index), atMs: index, bootId: 'b', bootMs: index };
+    const time = { nowMs: nowMs(index), atMs: index, bootId: 'b', bootMs: nowMs(index) };
     const where = { seq: index + 1, lastSeq: index + 1, id: String(index), format: 1, previousHash };
     const batch = sealBatch(digests, { ...time, ...where, factsText: JSON.stringify([fact]) });
     previousHash = batch.hash;

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { broken, history, wholeLife } from './histories.testsuite.ts';
-import { readySeq, saidUnready } from './of-services.testsuite.ts';
+import { overdue, readySeq, saidUnready } from './of-services.testsuite.ts';
 
 describe('the checkers of services', () => {
   it.each([null, readySeq])('find nothing where a stranger on its port was taken for the run [X6] (%s)', (openSeq) => {
     expect(broken(saidUnready(openSeq))).not.toContain('X6');
+  });
+
+  it('find nothing where the log is ahead of time that truly passed: nobody had any to look [I21]', () => {
+    expect(broken(overdue(() => 0))).not.toContain('I21');
   });
 
   it('find nothing in what is told late of a run before the one that lives [X6]', () => {

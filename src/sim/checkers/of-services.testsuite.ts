@@ -2,7 +2,7 @@ import type { Fact } from '../../core/fact.ts';
 import { builtInSettings, type Settings } from '../../core/profile/settings.ts';
 import type { Revision } from '../../core/service/service.ts';
 import type { History } from '../history.ts';
-import { history, joined, key, placed, runOf, submitted } from './histories.testsuite.ts';
+import { history, joined, key, placed, runOf, seal, submitted, wholeLife } from './histories.testsuite.ts';
 
 export const revision = (number: number, rollout: Partial<Settings['rollout']> = {}): Revision => {
   const spec = { name: 's', run: 'true', setup: null, workspace: null, outputs: [], env: {}, args: [] };
@@ -39,5 +39,14 @@ export function saidUnready(openSeq: number | null, heardSeq: number | null = op
   return history([...served, unreadyNow], ({ truth }) => {
     const serves = { runsMs: [1000], exitCode: 0, opensMs: 0, elsewhere: false, cycle: [], missing: false };
     truth.processes.push(runOf({ attempt: 's-1.0.0.1', serves, openSeq, heardSeq, endMs: 1000, endSeq: 99 }));
+  });
+}
+
+/** A rollout whose deadline has passed while thirty commits came; `bootMs` is what the clock of their machine said at each. */
+export function overdue(bootMs: (nowMs: number) => number): History {
+  const ticks = Array.from({ length: 30 }, (): Fact => ({ kind: 'ServiceSettled', service: 's' }));
+  return history(wholeLife, (made) => {
+    const batches = seal([...served, ...ticks], (index) => index * 1000);
+    made.batches = batches.map((batch) => ({ ...batch, bootMs: bootMs(batch.nowMs) }));
   });
 }
