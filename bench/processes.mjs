@@ -3,21 +3,36 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { print } from './measure.mjs';
 
-const ticksPerSecond = 100;
+const msPerTick = 10;
 
 /** Memory and processor time of some processes together; null without any. One that has ended meanwhile counts nothing. */
 export function readProcesses(pids) {
-  const sum = { residentMiB: 0, proportionalMiB: 0, ticks: 0, count: 0 };
+  const sum = { residentMiB: 0, proportionalMiB: 0, busyMs: 0, count: 0 };
   for (const pid of pids) {
     const memory = readProc(pid, 'smaps_rollup');
     const fields = statFields(pid);
     if (memory === '' || fields === null) continue;
     sum.residentMiB += kibOf(memory, 'Rss') / 1024;
     sum.proportionalMiB += kibOf(memory, 'Pss') / 1024;
-    sum.ticks += Number(fields[11]) + Number(fields[12]);
+    sum.busyMs += busyMsOf(pid, fields);
     sum.count += 1;
   }
   return sum.count === 0 ? null : sum;
+}
+
+/** What the scheduler gave its threads, to the nanosecond; in ticks where the kernel does not say. */
+function busyMsOf(pid, fields) {
+  const threads = listThreads(pid).map((thread) => readProc(pid, `task/${thread}/schedstat`).split(' ')[0]);
+  if (threads.every((ns) => ns === '')) return (Number(fields[11]) + Number(fields[12])) * msPerTick;
+  return threads.reduce((sum, ns) => sum + Number(ns) / 1e6, 0);
+}
+
+function listThreads(pid) {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
 }
 
 /** A process and its descendants. */
@@ -51,7 +66,7 @@ export function printProcesses(name, { before, after, watchMs, ours = null }) {
   ]) {
     print(`${name}, ${what}`, [after[key]], { unit: 'MiB', ratioTo: ours === null ? null : [ours[key]] });
   }
-  const busyMs = ((after.ticks - before.ticks) / ticksPerSecond) * 1000;
+  const busyMs = after.busyMs - before.busyMs;
   print(`${name}, processor`, [(busyMs / watchMs) * 100], { unit: '%', digits: 2, note: `${after.count} processes` });
 }
 
